@@ -1,0 +1,433 @@
+"""A scenario as values: what an author writes, after every check.
+
+The YAML loader, the Python builder and the generator all make these classes;
+``dump`` prints them in canonical form.  A :class:`Scenario` that breaks a rule
+of the language cannot be built.  Durations are integer nanoseconds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any, Literal
+
+from attrs import field, frozen
+
+from sim.adapters.protocol import StopMode
+from sim.case import Placement
+
+LANGUAGE_VERSION = 1
+MS = 1_000_000
+DEFAULT_CHUNK_GAP_NS = 20 * MS
+CASES_MAX = 20_000  # a sweep beyond this takes longer than anybody waits for one file
+
+
+# --- what a model says -------------------------------------------------------------------------
+
+
+@frozen(kw_only=True)
+class Text:
+    """Visible or reasoning text, chunk by chunk.
+
+    Attributes:
+        chunks: the chunks as written; empty when ``words`` generates them.
+        words: how many one-word chunks to generate.
+        every_ns: gap before each chunk.
+        label: name by which expectations refer to the whole text.
+        reasoning: hidden thinking instead of visible text.
+    """
+
+    chunks: tuple[str, ...] = ()
+    words: int = 0
+    every_ns: int = DEFAULT_CHUNK_GAP_NS
+    label: str | None = None
+    reasoning: bool = False
+
+    def pieces(self, turn: int) -> tuple[str, ...]:
+        """Returns the chunks; generated words name their turn, so that texts differ between turns."""
+        return self.chunks or tuple(f"t{turn}w{n} " for n in range(1, self.words + 1))
+
+
+@frozen(kw_only=True)
+class CallTool:
+    """A request for a tool, its arguments split anywhere."""
+
+    id: str
+    name: str
+    args_chunks: tuple[str, ...] = ("{}",)
+    every_ns: int = DEFAULT_CHUNK_GAP_NS
+
+
+@frozen(kw_only=True)
+class NewMessage:
+    """A further message begins within the same response."""
+
+    id: str | None = None
+
+
+@frozen(kw_only=True)
+class RenameMessage:
+    """From here on the provider gives the same message another id."""
+
+    id: str
+
+
+@frozen(kw_only=True)
+class Wait:
+    """A pause in the stream."""
+
+    for_ns: int
+
+
+@frozen(kw_only=True)
+class Ping:
+    """Keep-alive events that carry nothing."""
+
+    times: int = 1
+    every_ns: int = DEFAULT_CHUNK_GAP_NS
+
+
+@frozen(kw_only=True)
+class Stall:
+    """The stream goes silent for ever, without ending."""
+
+
+@frozen(kw_only=True)
+class SilentEnd:
+    """The stream ends without a finish: the provider's connection closed."""
+
+
+@frozen(kw_only=True)
+class Break:
+    """The stream ends with an error of the provider."""
+
+    kind: str = "overloaded"
+    message: str = ""
+
+
+@frozen(kw_only=True)
+class Finish:
+    """The response is complete; ``times`` above 1 reports it more than once."""
+
+    reason: Literal["end_turn", "tool_use", "max_tokens", "refusal"] = "end_turn"
+    times: int = 1
+    after_ns: int = 0
+
+
+StreamPart = Text | CallTool | NewMessage | RenameMessage | Wait | Ping | Stall | SilentEnd | Break | Finish
+
+
+@frozen(kw_only=True)
+class CallFilter:
+    """Which model call a turn answers; every given field must fit.
+
+    Attributes:
+        user: the last user message is exactly this.
+        tool_result: the context ends with results, this call's among them.
+        attempt: the retry number, from 1.
+        purpose: what the call is for.
+    """
+
+    user: str | None = None
+    tool_result: str | None = None
+    attempt: int | None = None
+    purpose: Literal["turn", "compaction"] = "turn"
+
+
+@frozen(kw_only=True)
+class Turn:
+    """One response of the model.
+
+    Attributes:
+        stream: what it streams.
+        wait_ns: time to the first chunk's own gap.
+        when: which call it answers.
+        after_close: what the provider does when the system closes the stream early:
+            ``cancel`` the call, or ``complete`` it and report the whole message.
+        complete_after_ns: for ``complete``, how long after the close.
+    """
+
+    stream: tuple[StreamPart, ...]
+    wait_ns: int = 0
+    when: CallFilter = field(factory=CallFilter)
+    after_close: Literal["cancel", "complete"] = "cancel"
+    complete_after_ns: int = 0
+
+
+@frozen(kw_only=True)
+class ToolReply:
+    """What a tool does with one call.
+
+    Attributes:
+        kind: ``result`` returns, ``failure`` raises, ``hang`` never ends.
+        call: the call it answers; None fits any.
+        text: the output or the error.
+        duration_ns: how long it takes; None means the tool's own duration.
+    """
+
+    kind: Literal["result", "failure", "hang"] = "result"
+    call: str | None = None
+    text: str = ""
+    duration_ns: int | None = None
+
+
+# --- actors ------------------------------------------------------------------------------------
+
+
+@frozen(kw_only=True)
+class ModelSpec:
+    """The scripted model. ``ids``: does the provider name its messages, and do names change per chunk."""
+
+    name: str = "model"
+    ids: Literal["stable", "none", "per_chunk"] = "stable"
+    turns: tuple[Turn, ...] = ()
+
+
+@frozen(kw_only=True)
+class ToolSpec:
+    """A scripted tool."""
+
+    name: str
+    duration_ns: int = 0
+    replies: tuple[ToolReply, ...] = ()
+
+
+@frozen(kw_only=True)
+class ClientSpec:
+    """A person and the program in front of them.
+
+    Attributes:
+        name: how steps call it.
+        kind: which client program it is.
+        observes: watches this other client's session instead of one of its own.
+        session: the conversation it opens; a client that observes takes the other's.
+        latency_ns: one way, for requests and frames.
+        retry_ns: how long before it reattaches by itself.
+    """
+
+    name: str
+    kind: Literal["browser", "fetch-sse", "fetch-event-source", "ai-sdk-ui", "cli", "poller"] = "browser"
+    observes: str | None = None
+    session: str = "s1"
+    latency_ns: int = 0
+    retry_ns: int = 1000 * MS
+
+
+# --- steps -------------------------------------------------------------------------------------
+
+
+@frozen(kw_only=True)
+class Timing:
+    """When a step happens.
+
+    With nothing given, ``send`` waits until the session is idle, and any other
+    step follows the step above it at once.
+
+    Attributes:
+        at: a fixed point, step or time.
+        axis: name of the sweep axis that says where.
+        after: label of the step that it follows.
+        delay_ns: pause after that.
+        within_ns: it may happen any time up to this later; the search chooses, at once by default.
+    """
+
+    at: Placement | None = None
+    axis: str | None = None
+    after: str | None = None
+    delay_ns: int = 0
+    within_ns: int = 0
+
+
+@frozen(kw_only=True)
+class Travel:
+    """What befalls the request of a step on its way to the server."""
+
+    late_ns: int = 0
+    lost: bool = False
+    doubled: bool = False
+    double_after_ns: int = 0
+
+
+VERBS: Mapping[str, tuple[str, ...]] = {
+    "client": ("send", "resubmit", "stop", "reload", "detach", "attach"),
+    "server": ("shutdown", "crash", "restart"),
+    "maintenance": ("annotate", "compact", "clear"),
+    "clock": ("jump",),
+}
+"""Which steps each kind of actor can take."""
+
+
+@frozen(kw_only=True)
+class Step:
+    """One step of a scenario: ``actor.verb: argument``.
+
+    Attributes:
+        actor: who acts: a client's name, ``server``, ``maintenance`` or ``clock``.
+        verb: a word of :data:`VERBS`.
+        label: other steps refer to it by this; the verb, unless the author named it.
+        timing: when.
+        text: what a ``send`` says.
+        key: idempotency key of a ``send``; made from its position when not given.
+        of: for ``resubmit`` and ``stop`` the label of the send whose request or run is meant;
+            None means the client's latest.
+        mode: how a ``stop`` stops.
+        times: how often in a row, at the same instant.
+        travel: what befalls the request.
+        message: for ``annotate``, which message (``model.turn1``, ``user1`` …).
+        metadata: for ``annotate``, the flags to set.
+        lose: for ``crash``, what is lost beyond the process memory.
+        by_ns: for ``jump``, how far, negative for backwards.
+        session: for maintenance, which conversation.
+        line: line of the file, from 1; 0 if there is none.
+    """
+
+    actor: str
+    verb: str
+    label: str
+    timing: Timing = field(factory=Timing)
+    text: str = ""
+    key: str | None = None
+    of: str | None = None
+    mode: StopMode = "interrupt"
+    times: int = 1
+    travel: Travel = field(factory=Travel)
+    message: str | None = None
+    metadata: Mapping[str, Any] = field(factory=dict)
+    lose: Literal["memory", "unsynced"] = "memory"
+    by_ns: int = 0
+    session: str = "s1"
+    line: int = field(default=0, eq=False)
+
+
+# --- faults, sweeps, expectations --------------------------------------------------------------
+
+
+@frozen(kw_only=True)
+class LinkFault:
+    """A fault of the stream between the server and a client."""
+
+    to: str
+    after_frames: int = 0
+    mid_frame: bool = False
+    restore_ns: int | None = None
+    line: int = field(default=0, eq=False)
+
+
+@frozen(kw_only=True)
+class Axis:
+    """One dimension of a sweep.
+
+    Attributes:
+        name: steps refer to it as ``$name``.
+        values: fixed placements, in order.
+        every: besides, one value for every ``point`` or scheduler ``step`` of the undisturbed run.
+        inside: for ``every``, keep only names that start with one of these; empty keeps all.
+    """
+
+    name: str
+    values: tuple[Placement, ...] = ()
+    every: Literal["", "point", "step"] = ""
+    inside: tuple[str, ...] = ()
+
+
+@frozen(kw_only=True)
+class Sweep:
+    """The cases of a scenario: every combination of its axes.
+
+    Attributes:
+        axes: in the order of the file.
+        limit: an upper bound on the number of cases; more than that is an error.
+    """
+
+    axes: tuple[Axis, ...] = ()
+    limit: int = 1000
+
+
+@frozen(kw_only=True)
+class Expectation:
+    """A condition on the end of a case.
+
+    Attributes:
+        name: a key of :data:`sim.scenario.vocabulary.EXPECTATIONS`, such as ``journal.contains``,
+            or one of ``exactly_one_of``, ``any_of``, ``all_of``, ``none_of``.
+        arguments: its arguments, checked.
+        parts: for the four combining words, the conditions that they combine.
+        line: line of the file, from 1; 0 if there is none.
+    """
+
+    name: str
+    arguments: Mapping[str, Any] = field(factory=dict)
+    parts: tuple[Expectation, ...] = ()
+    line: int = field(default=0, eq=False)
+
+
+@frozen(kw_only=True)
+class Exemption:
+    """An invariant that this scenario does not ask for, and why."""
+
+    invariant: str
+    reason: str
+
+
+@frozen(kw_only=True)
+class Expect:
+    """What a scenario promises beyond the invariants.
+
+    Attributes:
+        finally_: holds at the end of every case that the sweep spells out.
+        sometimes: holds at the end of at least one of them; otherwise the scenario is inconclusive.
+        exercises: invariants that must be exercised in at least one case, or it is inconclusive.
+        exempt: invariants that are not checked here.
+    """
+
+    finally_: tuple[Expectation, ...] = ()
+    sometimes: tuple[Expectation, ...] = ()
+    exercises: tuple[str, ...] = ()
+    exempt: tuple[Exemption, ...] = ()
+
+
+@frozen(kw_only=True)
+class Scenario:
+    """A race, told once.
+
+    Attributes:
+        name: kebab-case, unique in a collection.
+        summary: one line.
+        why: what the race is about, for a reader who does not know the system.
+        tags: words to select by.
+        covers: entries of the failure catalogue.
+        needs: capabilities without which it cannot be asked of an adapter.
+        policies: options of :data:`sim.adapters.protocol.POLICIES`.
+        model: the scripted model.
+        tools: the scripted tools.
+        clients: the people, in order; steps without a name mean the first.
+        faults: faults of links.
+        steps: what happens.
+        sweep: where it happens.
+        expect: what must come out.
+        path: the file, for messages; not part of the value.
+    """
+
+    name: str
+    summary: str = ""
+    why: str = ""
+    tags: tuple[str, ...] = ()
+    covers: tuple[str, ...] = ()
+    needs: tuple[str, ...] = ()
+    policies: Mapping[str, str] = field(factory=dict)
+    model: ModelSpec = field(factory=ModelSpec)
+    tools: tuple[ToolSpec, ...] = ()
+    clients: tuple[ClientSpec, ...] = (ClientSpec(name="client"),)
+    faults: tuple[LinkFault, ...] = ()
+    steps: tuple[Step, ...]
+    sweep: Sweep = field(factory=Sweep)
+    expect: Expect = field(factory=Expect)
+    path: str = field(default="", eq=False)
+
+    def tool(self, name: str) -> ToolSpec:
+        """Returns the tool of this name; one that nobody scripted answers at once."""
+        return next((tool for tool in self.tools if tool.name == name), ToolSpec(name=name))
+
+    def calls(self) -> Iterator[CallTool]:
+        """Yields every tool call in the model's script."""
+        for turn in self.model.turns:
+            yield from (part for part in turn.stream if isinstance(part, CallTool))
