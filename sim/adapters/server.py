@@ -1,0 +1,337 @@
+"""The server: hosts one adapter process at a time and calls its verbs.
+
+Clients reach it through requests; it answers, relays frames to whoever watches,
+crashes, and is started again on the same folder.  Whatever an adapter raises is
+recorded with the verb and never ends the case.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Awaitable, Callable, Iterable, Mapping
+from functools import partial
+from typing import Any
+
+import trio
+
+from sim.actors.client import Answer, Client
+from sim.adapters.ports import Cast, WorldPorts
+from sim.adapters.process import Process, describe, leaves
+from sim.adapters.protocol import Frame, Item, OutcomeUnknown, RunBusy, RunnerAdapter, Statistics
+from sim.engine.entries import Killed
+from sim.engine.world import World
+from sim.scenario.model import Step
+
+
+class Server:
+    """One server, through all its crashes and restarts.
+
+    Args:
+        world: the case's world.
+        nursery: where its tasks live.
+        factory: makes a fresh adapter, one per process.
+        where: the folder that outlives crashes.
+        cast: the scripted model and tools.
+        policies: options of the scenario.
+    """
+
+    def __init__(
+        self,
+        world: World,
+        nursery: trio.Nursery,
+        factory: Callable[[], RunnerAdapter],
+        where: str,
+        cast: Cast,
+        policies: Mapping[str, str],
+    ) -> None:
+        self.clients: list[Client] = []
+        self.process: Process | None = None
+        self._world = world
+        self._nursery = nursery
+        self._factory = factory
+        self._where = where
+        self._cast = cast
+        self._policies = policies
+        self._adapter: RunnerAdapter | None = None
+        self._accepted: dict[str, str] = {}  # run -> session
+        self._ended: set[str] = set()  # membership only
+        self._open_answers: dict[int, Callable[[], None]] = {}
+        self._high_water = (0, 0)
+
+    # --- the process
+
+    async def start_process(self) -> None:
+        """Starts a process on the folder; does nothing if one is up."""
+        if self.process is not None:
+            return
+        world = self._world
+        self.process = process = Process(world, self._nursery)
+        ports = WorldPorts(world, process, self._cast, self._policies, self._relay, self._watch)
+        try:
+            adapter = self._factory()
+            if await self._call("setup", adapter.setup, self._where, ports) and process.alive:
+                self._adapter = adapter
+                world.record("server", "server.started", incarnation=world.number("server"))
+        except BaseException as error:
+            if not all(isinstance(leaf, Killed) for leaf in leaves(error)):
+                raise
+
+    def crash(self) -> None:
+        """Kills the process: memory and unfinished work are gone, what the store holds stays."""
+        process, adapter = self.process, self._adapter
+        if process is None:
+            return
+        self.process = self._adapter = None
+        self._world.record("server", "server.crashed")
+        crash = getattr(adapter, "crash", None)
+        if crash is not None:
+            try:
+                crash()
+            except Exception as error:
+                self._trouble("crash", error)
+        process.kill()
+        answers, self._open_answers = self._open_answers, {}
+        for lost in answers.values():
+            lost()
+
+    def shut_down(self) -> None:
+        """Ends the process in good order."""
+        process, adapter = self.process, self._adapter
+        if process is None or adapter is None:
+            return
+        process.spawn("server.shutdown", partial(self._shut_down, process, adapter))
+
+    async def _shut_down(self, process: Process, adapter: RunnerAdapter) -> None:
+        if await self._call("shutdown", adapter.shutdown) and process.alive:
+            self.process = self._adapter = None
+            self._world.record("server", "server.shut_down")
+            process.kill()
+
+    def take(self, step: Step) -> None:
+        """Does a step of the author's: crash, restart, shutdown or maintenance."""
+        if step.verb == "crash":
+            self.crash()
+        elif step.verb == "restart":
+            self._nursery.start_soon(self.start_process, name="server.restart")
+        elif step.verb == "shutdown":
+            self.shut_down()
+        elif self.process is not None:
+            self.process.spawn(f"maintenance.{step.verb}", partial(self._maintain, step))
+
+    @property
+    def active(self) -> list[str]:
+        """Runs that were accepted and whose end was not announced, oldest first."""
+        return [run for run in self._accepted if run not in self._ended]
+
+    # --- requests
+
+    def start(self, session: str, text: str, key: str, answer: Answer) -> None:
+        """A client's send has arrived."""
+        self._serve("start", answer, partial(self._start, session, text, key))
+
+    def stop(self, session: str, run: str, step: Step, answer: Answer) -> None:
+        """A client's stop has arrived."""
+        self._serve("stop", answer, partial(self._stop, session, run, step))
+
+    def read(self, session: str, reason: str, answer: Callable[[tuple[Item, ...]], None]) -> None:
+        """A client's reload has arrived."""
+        if self.process is not None:
+
+            async def work() -> None:
+                items = await self.read_items(session, reason)
+                if items is not None:
+                    answer(items)
+
+            self.process.spawn("serve.read", work)
+
+    def disconnected(self, session: str, client: str) -> None:
+        """The server notices that a client is gone."""
+        if self.process is None:
+            return
+        self._world.record("server", "reader.disconnected", client=client, active=self.active)
+        verb = getattr(self._adapter, "disconnected", None)
+        if verb is not None:
+
+            async def work() -> None:
+                await self._call("disconnected", verb, session, client)
+
+            self.process.spawn("serve.disconnected", work)
+
+    def _serve(self, verb: str, answer: Answer, work: Callable[[Answer], Awaitable[None]]) -> None:
+        if self.process is None:
+            answer("failed", None, "the server is down")
+            return
+        number = self._world.number("serve")
+        self._open_answers[number] = lambda: answer("unknown", None, "the server went away")
+
+        def answer_once(outcome: Any, run: str | None, reason: str) -> None:
+            if self._open_answers.pop(number, None) is not None:
+                answer(outcome, run, reason)
+
+        async def serve() -> None:
+            await work(answer_once)
+
+        self.process.spawn(f"serve.{verb}", serve)
+
+    async def _start(self, session: str, text: str, key: str, answer: Answer) -> None:
+        adapter, process = self._adapter, self.process
+        if adapter is None or process is None:
+            answer("failed", None, "the server is starting")
+            return
+        try:
+            run = await self._attempt("start", adapter.start, session, text, key)
+        except RunBusy as error:
+            self._world.record("server", "run.refused", key=key, reason=str(error) or "busy", session=session)
+            answer("failed", None, "busy")
+        except OutcomeUnknown as error:
+            answer("unknown", None, str(error))
+        except Exception as error:
+            self._trouble("start", error)
+            answer("failed", None, describe(error))
+        else:
+            again = run in self._accepted
+            self._accepted.setdefault(run, session)
+            self._world.record("server", "run.accepted", run, key=key, text=text, session=session, again=again)
+            answer("ok", run, "")
+
+    async def _stop(self, session: str, run: str, step: Step, answer: Answer) -> None:
+        adapter = self._adapter
+        if adapter is None:
+            answer("failed", run, "the server is starting")
+            return
+        world = self._world
+        world.record("server", "stop.delivered", run, named=run, mode=step.mode, active=self.active)
+        try:
+            said = await self._attempt("stop", adapter.stop, session, run, step.mode)
+        except Exception as error:
+            world.record("server", "stop.answered", run, named=run, answer="error")
+            self._trouble("stop", error)
+            answer("failed", run, describe(error))
+        else:
+            world.record("server", "stop.answered", run, named=run, answer=said)
+            answer("ok", run, said)
+
+    async def _maintain(self, step: Step) -> None:
+        verb = getattr(self._adapter, step.verb, None)
+        if verb is None:
+            return
+        arguments: tuple[Any, ...] = (step.session,)
+        if step.verb == "annotate":
+            items = await self.read_items(step.session, "annotate")
+            item = item_of(items or (), step.message or "")
+            if item is None or item.id is None:
+                return
+            arguments = (step.session, item.id, dict(step.metadata))
+        if await self._call(step.verb, verb, *arguments):
+            self._world.record(
+                "maintenance",
+                "maintenance.done",
+                verb=step.verb,
+                session=step.session,
+                item=step.message,
+                metadata=dict(step.metadata),
+            )
+
+    # --- looking
+
+    async def read_items(self, session: str, reason: str) -> tuple[Item, ...] | None:
+        """Reads what a page would show and records it; None if the adapter could not say."""
+        adapter = self._adapter
+        if adapter is None:
+            return None
+        try:
+            items = tuple(await self._attempt("read", adapter.read, session))
+        except Exception as error:
+            self._trouble("read", error)
+            return None
+        self._world.record("journal", "journal.read", items=items, reason=reason, session=session)
+        return items
+
+    async def look(self, session: str) -> None:
+        """Records what the model would be given next, where the adapter can say."""
+        context = getattr(self._adapter, "context", None)
+        if context is not None:
+            try:
+                items = tuple(await self._attempt("context", context, session))
+            except Exception as error:
+                self._trouble("context", error)
+                return
+            self._world.record("journal", "journal.context", items=items, session=session)
+
+    async def take_statistics(self) -> None:
+        """Records the sizes of the partial cache."""
+        statistics = getattr(self._adapter, "statistics", None)
+        if statistics is None:
+            return
+        try:
+            sizes = statistics()
+            if inspect.isawaitable(sizes):
+                sizes = await sizes
+        except Exception as error:
+            self._trouble("statistics", error)
+            return
+        self._world.record("journal", "statistics.taken", statistics=sizes, quiet=not self.active)
+
+    def _watch(self) -> None:
+        """Records a new high-water mark of the partial cache, where statistics cost no wait."""
+        statistics = getattr(self._adapter, "statistics", None)
+        if statistics is None or inspect.iscoroutinefunction(statistics):
+            return
+        sizes = statistics()
+        if isinstance(sizes, Statistics) and (sizes.partial_messages, sizes.partial_bytes) > self._high_water:
+            self._high_water = (sizes.partial_messages, sizes.partial_bytes)
+            self._world.record("journal", "statistics.taken", statistics=sizes, quiet=False)
+
+    def _relay(self, session: str, frame: Frame) -> None:
+        record = self._world.record
+        run = frame.run_id
+        record(
+            "server",
+            "frame.published",
+            run,
+            frame=frame.kind,
+            message=frame.message_id,
+            text=frame.text,
+            source=frame.source,
+            state=frame.state,
+            event_id=frame.event_id,
+        )
+        if frame.kind == "run.ended":
+            self._ended.add(run)
+            record("server", "run.ended", run, state=frame.state, cause=frame.cause)
+        for client in self.clients:
+            if client.session == session:
+                client.frame(frame)
+
+    # --- calling verbs
+
+    async def _attempt(self, name: str, verb: Callable[..., Any], *arguments: Any) -> Any:
+        world = self._world
+        point = f"adapter.{name}#{world.number(f'adapter.{name}')}"
+        world.passed(f"{point}.before")
+        result = verb(*arguments)
+        if inspect.isawaitable(result):
+            result = await result
+        world.passed(f"{point}.after")
+        return result
+
+    async def _call(self, name: str, verb: Callable[..., Any], *arguments: Any) -> bool:
+        try:
+            await self._attempt(name, verb, *arguments)
+        except Exception as error:
+            self._trouble(name, error)
+            return False
+        return True
+
+    def _trouble(self, verb: str, error: Exception) -> None:
+        self._world.record("server", "adapter.raised", verb=verb, error=describe(error))
+
+
+def item_of(items: Iterable[Item], ref: str) -> Item | None:
+    """Returns the item that a scenario means by ``user1`` or ``model.turn2``."""
+    listed = list(items)
+    if ref.startswith("user") and ref[4:].isdigit():
+        users = [item for item in listed if item.kind == "user"]
+        return users[int(ref[4:]) - 1] if len(users) >= int(ref[4:]) > 0 else None
+    alias = f"msg-{ref.removeprefix('model.')}"
+    return next((item for item in listed if alias in item.aliases), None)
