@@ -52,6 +52,26 @@ class _Run:
     started: set[str] = field(factory=set)  # membership only
 
 
+def claims_of(store: StoreAdapter) -> Capabilities:
+    """Returns what a store claims together with the loop around it.
+
+    What the loop does by itself is added; what needs a verb that the store lacks is taken away.
+    """
+    claimed = store.capabilities
+    return evolve(
+        claimed,
+        user_first=True,
+        context=True,
+        late_completion=True,
+        idempotent_start=True,
+        terminals=claimed.terminals and hasattr(store, "finish"),
+        partials=claimed.partials and hasattr(store, "partial"),
+        statistics=claimed.statistics and hasattr(store, "statistics"),
+        concurrent_runs="refuse",
+        stop_modes=("interrupt",),
+    )
+
+
 class StoreDriver:
     """A runner over a store-level adapter.
 
@@ -62,18 +82,7 @@ class StoreDriver:
 
     def __init__(self, store: StoreAdapter, record: Acknowledge) -> None:
         self.store = store
-        claimed = store.capabilities
-        self.capabilities: Capabilities = evolve(
-            claimed,
-            user_first=True,
-            context=True,
-            late_completion=True,
-            idempotent_start=True,
-            terminals=claimed.terminals and hasattr(store, "finish"),
-            partials=claimed.partials and hasattr(store, "partial"),
-            statistics=claimed.statistics and hasattr(store, "statistics"),
-            concurrent_runs="refuse",
-        )
+        self.capabilities: Capabilities = claims_of(store)
         self._record = record
         self._runs: dict[str, _Run] = {}
         self._keys: dict[str, str] = {}

@@ -109,6 +109,10 @@ def _probe(spec: str, make: Callable[[], Any]) -> LoadedAdapter:
             f"adapter {spec!r}: a {capabilities.level}-level adapter needs the verbs "
             f"{', '.join(_VERBS[capabilities.level])}; {type(adapter).__name__} lacks {', '.join(missing)}"
         )
+    if capabilities.level == "store":
+        from sim.adapters.driver import claims_of  # trio is needed only once something runs
+
+        capabilities = claims_of(adapter)
     return LoadedAdapter(spec=spec, make=make, capabilities=capabilities)
 
 
@@ -122,6 +126,6 @@ def runner(adapter: LoadedAdapter, record: Callable[..., object]) -> RunnerAdapt
     from sim.adapters.driver import StoreDriver  # trio is needed only once something runs
 
     made = adapter.make()
-    if adapter.capabilities.level == "store":
+    if made.capabilities.level == "store":
         return StoreDriver(made, record)
     return made  # type: ignore[no-any-return]

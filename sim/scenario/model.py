@@ -1,8 +1,9 @@
 """A scenario as values: what an author writes, after every check.
 
 The YAML loader, the Python builder and the generator all make these classes;
-``dump`` prints them in canonical form.  A :class:`Scenario` that breaks a rule
-of the language cannot be built.  Durations are integer nanoseconds.
+``dump`` prints them in canonical form.  The loader refuses what breaks a rule of
+the language, and :func:`sim.scenario.dump.checked` holds a scenario that was
+built in Python to the same rules.  Durations are integer nanoseconds.
 """
 
 from __future__ import annotations
@@ -347,7 +348,7 @@ class Expectation:
     """A condition on the end of a case.
 
     Attributes:
-        name: a key of :data:`sim.scenario.vocabulary.EXPECTATIONS`, such as ``journal.contains``,
+        name: a key of :data:`sim.scenario.expectations.EXPECTATIONS`, such as ``journal.contains``,
             or one of ``exactly_one_of``, ``any_of``, ``all_of``, ``none_of``.
         arguments: its arguments, checked.
         parts: for the four combining words, the conditions that they combine.

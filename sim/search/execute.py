@@ -162,6 +162,7 @@ class _Stage:
         self._case = case
         self._adapter = adapter
         self._where = where
+        self._points: tuple[str, ...] = ()
 
     async def play(self, scheduler: Scheduler, strategy: Strategy | None) -> Ran:
         scheduler.reset(strategy, self._case.delays)
@@ -189,7 +190,7 @@ class _Stage:
                 capabilities=self._adapter.capabilities,
                 policies=dict(self._scenario.policies),
             ),
-            points=tuple(world.points),
+            points=self._points,
             steps=self._steps,
             virtual_ns=scheduler.now_ns,
             reached=director.reached,
@@ -198,12 +199,14 @@ class _Stage:
     async def _phases(self, director: Director) -> None:
         world, scheduler, server = self._world, self._scheduler, self._server
         if await self._complete("setup", server.start_process):
+            world.points.clear()  # a sweep places actions in the author's phase alone
             director.begin()
             more = True
             while more and scheduler.over is None:
                 more = director.on_quiet()
                 await scheduler.wait_quiet(QUIET_WITHIN_NS)
             director.finish()
+            self._points = tuple(world.points)
             if server.process is None and scheduler.over is None:
                 await self._complete("setup", server.start_process)
         self._steps = scheduler.steps

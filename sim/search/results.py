@@ -163,6 +163,7 @@ class CampaignResult:
         shard: ``k/n``.
         scenarios: in the order of the run, whatever ``-j`` was.
         interrupted: the user stopped it before all scenarios were run.
+        skipped: scenarios of the shard that were not run: interrupted, or over a limit.
         wall_s: real seconds.
     """
 
@@ -172,12 +173,15 @@ class CampaignResult:
     shard: str = "1/1"
     scenarios: tuple[ScenarioResult, ...] = ()
     interrupted: bool = False
+    skipped: int = 0
     wall_s: float = 0.0
 
     @property
     def exit(self) -> Exit:
         """The exit code of the run."""
         codes = [result.exit for result in self.scenarios]
+        if not any(result.cases for result in self.scenarios):
+            codes.append(Exit.INCONCLUSIVE)  # every scenario was beyond what the adapter claims, or none was begun
         if self.interrupted:
             codes.append(Exit.INTERRUPTED)
         return worst(codes)

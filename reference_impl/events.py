@@ -1,0 +1,114 @@
+"""Journal rows: the only thing that is ever stored."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any, Literal
+
+from attrs import field, frozen
+
+FORMAT = 1
+
+RowOrigin = Literal["user", "model", "tool", "synthetic"]
+
+KINDS: Mapping[str, str] = {
+    "run.accepted": "the prompt is durable, before any work",
+    "run.started": "a writer owns the run",
+    "run.stop_requested": "an accepted stop, with cause and who",
+    "run.completed": "terminal: the run did what was asked",
+    "run.aborted": "terminal, the marker: the run was interrupted; not a user turn",
+    "run.expired": "terminal: the run took too long",
+    "run.failed": "terminal: the run could not go on",
+    "terminal.rejected": "what came after the terminal, kept for audit",
+    "message.opened": "first content of a message; its id is minted here",
+    "message.delta": "text that left the buffer; never needed once the message is completed",
+    "message.id_aliased": "ids that the provider uses for the message",
+    "message.completed": "appended the moment the message completes",
+    "message.interrupted": "what was kept of an open message",
+    "message.superseded": "a later attempt takes its place",
+    "message.annotated": "metadata only",
+    "tool.requested": "the model asks for a call",
+    "tool.started": "the tool is about to run",
+    "tool.progress": "the tool says how far it is",
+    "tool.completed": "appended the moment the tool returns",
+    "tool.failed": "appended the moment the tool raises",
+    "tool.aborted": "synthetic closure of a call that never returned",
+    "approval.requested": "the run waits for a person",
+    "approval.resolved": "the person answered",
+    "history.rewritten": "compaction or clear, on a base revision",
+    "recovery.applied": "what a recovery pass added, and from which evidence",
+}
+
+BARRIERS = ("run.accepted", "run.completed", "run.aborted", "run.expired", "run.failed")
+"""Kinds that must be on the disk before anything follows, under every sync policy."""
+
+
+class BadRow(ValueError):
+    """A stored row cannot be read."""
+
+
+@frozen(kw_only=True)
+class Event:
+    """One row.
+
+    Attributes:
+        run_id: the run it belongs to; ``@<session>`` for rows that belong to no run.
+        session_id: the conversation.
+        seq: position in the run, from 1, without gaps.
+        attempt: of the run; a larger number supersedes.
+        epoch: the writer's fencing token.
+        at: virtual nanoseconds; data, never an order.
+        kind: a key of :data:`KINDS`.
+        actor: ``lead`` or ``system``.
+        origin: who made the content; a synthetic row says why under ``reason``.
+        payload: the rest, as JSON data.
+        v: format of the row.
+    """
+
+    run_id: str
+    session_id: str
+    seq: int
+    attempt: int
+    epoch: int
+    at: int
+    kind: str
+    actor: str
+    origin: RowOrigin
+    payload: Mapping[str, Any] = field(factory=dict)
+    v: int = FORMAT
+
+    @property
+    def event_id(self) -> str:
+        """``<run_id>:<seq>``, opaque to everybody else."""
+        return f"{self.run_id}:{self.seq}"
+
+
+_FIELDS = ("run_id", "session_id", "seq", "attempt", "epoch", "at", "kind", "actor", "origin", "payload", "v")
+_encode = json.JSONEncoder(ensure_ascii=True, separators=(",", ":"), sort_keys=True).encode
+
+
+def to_json(event: Event) -> str:
+    """Returns a row as one line of canonical ASCII JSON, so that any text survives any store."""
+    record = {name: getattr(event, name) for name in _FIELDS}
+    record["event_id"] = event.event_id
+    return _encode(record)
+
+
+def from_json(line: str) -> Event:
+    """Returns the row that :func:`to_json` wrote.
+
+    Raises:
+        BadRow: it is not a row, of another format, or of a kind that nobody knows.
+    """
+    try:
+        record = json.loads(line)
+        event_id = record.pop("event_id")
+        event = Event(**record)
+    except (ValueError, TypeError, KeyError, AttributeError) as error:
+        raise BadRow(f"not a journal row ({error}): {line[:80]}") from None
+    if event.v != FORMAT:
+        raise BadRow(f"row {event_id} has format {event.v}, this version reads {FORMAT}")
+    if event.kind not in KINDS or event_id != event.event_id:
+        raise BadRow(f"row {event_id} of kind {event.kind!r} is not one that this version writes")
+    return event

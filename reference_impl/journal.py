@@ -1,0 +1,487 @@
+"""Every decision of the journal, as pure functions from the state to the rows to append.
+
+Each ``decide_…`` looks at the state and answers with the rows to write, none at
+all when the wish is already fulfilled, or :class:`Refused`.  It changes nothing:
+the caller appends the rows in one batch and folds them in, with no other step in
+between, and that is the critical section of the journal.
+
+Four rules run through all of them:
+
+* **The first durable terminal divides.**  A completion that is decided before it
+  wins over anything that was kept of the message; one that is decided after it
+  becomes a ``terminal.rejected`` row, which nobody but an auditor reads.
+* **A stop that is durable leads to an interrupted run.**  From then on no message
+  opens, no text is added, no tool starts; only what was already completed or
+  running is still let in.
+* **Identity, never text.**  Whether two reports are one message or one call is
+  decided by ids.
+* **No empty shells.**  A message without content gets no row.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, Literal, TypeAlias
+
+from attrs import frozen
+
+from reference_impl.content import NOTHING, Content, content_to_data, whole
+from reference_impl.events import Event, RowOrigin
+from reference_impl.lifecycle import MESSAGE, OUTCOMES, RUN
+from reference_impl.state import Message, Run, State
+from sim.adapters.protocol import ToolCall
+
+Reason = Literal["busy", "key_reused", "unknown", "ended", "stopping", "replaced", "not_open", "stale", "empty"]
+
+CLOSURES: Mapping[str, str] = {
+    "not_started": "This call was not started: the run was interrupted.",
+    "unknown": "The run was interrupted while this call was running; whether it took effect is not known.",
+}
+"""What a closure says to people and to the model: what is known, and nothing else."""
+
+
+@frozen
+class Stamp:
+    """Who writes, and when: the writer's epoch, and virtual nanoseconds."""
+
+    epoch: int
+    at: int
+
+
+@frozen
+class Refused:
+    """The decision is no, and nothing is to be written."""
+
+    reason: Reason
+
+
+Decision: TypeAlias = tuple[Event, ...] | Refused
+Buffered: TypeAlias = Callable[[str], Content]
+"""What is buffered of an open message, by its id."""
+
+
+def nothing_buffered(message_id: str) -> Content:
+    """The buffers of a process that has just started."""
+    return NOTHING
+
+
+class Batch:
+    """Numbers the rows of one batch as they are added."""
+
+    def __init__(self, stamp: Stamp) -> None:
+        self._stamp = stamp
+        self._rows: list[Event] = []
+        self._added: dict[str, int] = {}
+
+    def add(
+        self, run: Run, kind: str, origin: RowOrigin = "synthetic", *, attempt: int | None = None, **payload: Any
+    ) -> None:
+        """Adds the next row of a run."""
+        actor = "system" if origin == "synthetic" else "lead"
+        number = run.attempt if attempt is None else attempt
+        self._add(run.run_id, run.session_id, run.seq, number, kind, actor, origin, payload)
+
+    def add_to_session(self, session_id: str, seq: int, kind: str, origin: RowOrigin, **payload: Any) -> None:
+        """Adds a row that belongs to no run."""
+        self._add(f"@{session_id}", session_id, seq, 1, kind, "system", origin, payload)
+
+    def rows(self) -> tuple[Event, ...]:
+        """Returns all of them, in order."""
+        return tuple(self._rows)
+
+    def _add(
+        self,
+        run_id: str,
+        session_id: str,
+        seq: int,
+        attempt: int,
+        kind: str,
+        actor: str,
+        origin: RowOrigin,
+        payload: Mapping[str, Any],
+    ) -> None:
+        self._added[run_id] = added = self._added.get(run_id, 0) + 1
+        self._rows.append(
+            Event(
+                run_id=run_id,
+                session_id=session_id,
+                seq=seq + added,
+                attempt=attempt,
+                epoch=self._stamp.epoch,
+                at=self._stamp.at,
+                kind=kind,
+                actor=actor,
+                origin=origin,
+                payload=payload,
+            )
+        )
+
+
+# --- runs begin --------------------------------------------------------------------------------
+
+
+def decide_accept(
+    state: State,
+    stamp: Stamp,
+    *,
+    session_id: str,
+    run_id: str,
+    key: str,
+    text: str,
+    busy: str = "refuse",
+    buffered: Buffered = nothing_buffered,
+) -> Decision:
+    """Admits a prompt: none if its key already has a run, else the prompt, and a stop of the runs it displaces."""
+    session = state.session(session_id)
+    if key in session.keys:
+        known = state.runs[session.keys[key]]
+        user = next(iter(known.messages.values()))
+        return () if user.content.text == text else Refused("key_reused")
+    active = session.active_runs()
+    if active and busy == "refuse":
+        return Refused("busy")
+    batch = Batch(stamp)
+    run = Run(run_id, session_id)
+    batch.add(run, "run.accepted", "user", key=key, text=text, message_id=f"{run_id}/user")
+    if busy == "cancel_earlier":
+        for earlier in active:
+            if earlier.state != "cancelling":
+                _add_stop(batch, earlier, "stopped", "interrupt", "newer prompt", buffered)
+    return batch.rows()
+
+
+def decide_start(state: State, stamp: Stamp, run_id: str) -> Decision:
+    """Takes an accepted run into work."""
+    run = _current(state, stamp, run_id)
+    if isinstance(run, Refused):
+        return run
+    if run.state != "accepted":
+        return Refused("stopping")
+    batch = Batch(stamp)
+    batch.add(run, "run.started")
+    return batch.rows()
+
+
+# --- messages ----------------------------------------------------------------------------------
+
+
+def decide_open(
+    state: State, stamp: Stamp, run_id: str, *, attempt: int = 1, stale: Iterable[str] = (), source: str | None = None
+) -> Decision:
+    """Opens a message; it takes the place of ``stale`` ones, which a failed attempt left."""
+    run = _current(state, stamp, run_id)
+    if isinstance(run, Refused):
+        return run
+    if run.state != "running":
+        return Refused("stopping")
+    batch = Batch(stamp)
+    _add_superseded(batch, run, stale, attempt)
+    _add_opened(batch, run, attempt, source)
+    return batch.rows()
+
+
+def decide_spill(state: State, stamp: Stamp, run_id: str, message_id: str, content: Content) -> Decision:
+    """Moves text of an open message into the journal."""
+    run = _current(state, stamp, run_id)
+    if isinstance(run, Refused):
+        return run
+    message = run.messages[message_id]
+    if message.state != "open":
+        return Refused("not_open")
+    batch = Batch(stamp)
+    _add_aliases(batch, run, message_id, message.content.aliases, content.aliases)
+    batch.add(run, "message.delta", "model", message_id=message_id, **content_to_data(content))
+    return batch.rows()
+
+
+def decide_complete(
+    state: State,
+    stamp: Stamp,
+    run_id: str,
+    message_id: str | None,
+    content: Content,
+    *,
+    reason: str = "end_turn",
+    attempt: int | None = None,
+    stale: Iterable[str] = (),
+    audit: bool = True,
+) -> Decision:
+    """Completes a message, or opens and completes one that no chunk had opened.
+
+    Whatever was interrupted is superseded under the same id.  A message that is
+    already completed is the same message reported again, whatever its text.
+    """
+    run = state.runs[run_id]
+    message = None if message_id is None else run.messages[message_id]
+    if message is not None and message.state == "completed":
+        return ()
+    if stamp.epoch < run.epoch:
+        return Refused("replaced")
+    if run.ended:
+        return _rejected(run, stamp, audit, "message.completed", message_id=message_id, **content_to_data(content))
+    if message is not None and "message.completed" not in MESSAGE[message.state]:
+        return Refused("not_open")
+    batch = Batch(stamp)
+    number = run.attempt if attempt is None else attempt
+    _add_superseded(batch, run, stale, number)
+    if content.empty:
+        return batch.rows()
+    if message is None:
+        message_id = _add_opened(batch, run, number, next(iter(content.aliases), None))
+    assert message_id is not None
+    known = () if message is None else message.content.aliases
+    _add_aliases(batch, run, message_id, known, content.aliases)
+    supersedes = {"supersedes": message.row} if message is not None and message.state == "interrupted" else {}
+    data = content_to_data(content) | supersedes
+    batch.add(run, "message.completed", "model", attempt=number, message_id=message_id, reason=reason, **data)
+    _add_requests(batch, run, message_id, content.calls)
+    return batch.rows()
+
+
+# --- tools -------------------------------------------------------------------------------------
+
+
+def decide_tool_start(state: State, stamp: Stamp, run_id: str, call_id: str) -> Decision:
+    """Says that a tool is about to run."""
+    run = _current(state, stamp, run_id)
+    if isinstance(run, Refused):
+        return run
+    if run.state != "running" or run.calls[call_id].state != "requested":
+        return Refused("stopping")
+    batch = Batch(stamp)
+    batch.add(run, "tool.started", call_id=call_id)
+    return batch.rows()
+
+
+def decide_tool_end(
+    state: State, stamp: Stamp, run_id: str, call_id: str, kind: Literal["tool.completed", "tool.failed"], text: str
+) -> Decision:
+    """Keeps what a tool returned or raised, also while the run is being stopped."""
+    run = _current(state, stamp, run_id)
+    if isinstance(run, Refused):
+        return run
+    if not run.calls[call_id].open:
+        return Refused("not_open")
+    batch = Batch(stamp)
+    batch.add(run, kind, "tool", call_id=call_id, text=text)
+    return batch.rows()
+
+
+# --- runs end ----------------------------------------------------------------------------------
+
+
+def decide_stop(
+    state: State,
+    stamp: Stamp,
+    session_id: str,
+    run_id: str,
+    *,
+    cause: str = "stopped",
+    mode: str = "interrupt",
+    by: str = "person",
+    buffered: Buffered = nothing_buffered,
+) -> Decision:
+    """Latches a stop, and keeps what is buffered of the open messages in the same batch.
+
+    The snapshot is durable before anybody signals the worker: nothing that the
+    worker does on its way out, and no crash, can take text away any more.
+    """
+    run = state.runs.get(run_id)
+    if run is None or run.session_id != session_id:
+        return Refused("unknown")
+    refusal = _current(state, stamp, run_id)
+    if isinstance(refusal, Refused):
+        return refusal
+    if run.state == "cancelling":
+        return ()
+    batch = Batch(stamp)
+    _add_stop(batch, run, "rolled_back" if mode == "rollback" else cause, mode, by, buffered)
+    return batch.rows()
+
+
+def decide_end(
+    state: State,
+    stamp: Stamp,
+    run_id: str,
+    kind: Literal["run.completed", "run.aborted", "run.failed"],
+    cause: str | None,
+    *,
+    reason: str = "",
+    buffered: Buffered = nothing_buffered,
+    closures: bool = True,
+    audit: bool = True,
+    evidence: str = "",
+) -> Decision:
+    """Ends a run: what is open is interrupted or closed, and the terminal comes last, all in one batch.
+
+    Args:
+        state: the journal.
+        stamp: who writes.
+        run_id: which run.
+        kind: the terminal.
+        cause: why; not asked for a run that is being stopped, whose stop said it.
+        reason: in words.
+        buffered: buffers of open messages.
+        closures: whether open calls get a closure here rather than when they are read.
+        audit: whether a later terminal is kept as ``terminal.rejected``.
+        evidence: for a recovery, what it goes by.
+    """
+    run = state.runs[run_id]
+    if stamp.epoch < run.epoch:
+        return Refused("replaced")
+    if run.ended:
+        return _rejected(run, stamp, audit, kind, cause=cause, reason=reason)
+    if kind not in RUN[run.state]:
+        return Refused("stopping")
+    if run.state == "cancelling":
+        cause = run.cause
+    batch = Batch(stamp)
+    if cause != "rolled_back":
+        _add_leavings(batch, run, cause, buffered, closures)
+    if evidence:
+        added = [row.kind for row in batch.rows()]
+        batch.add(run, "recovery.applied", added=added, evidence=evidence, reason="the process ended")
+    batch.add(run, kind, cause=cause, reason=reason)
+    return batch.rows()
+
+
+# --- maintenance -------------------------------------------------------------------------------
+
+
+def decide_annotate(
+    state: State, stamp: Stamp, session_id: str, message_id: str, metadata: Mapping[str, Any]
+) -> Decision:
+    """Sets flags of a message, as an event of its own: no later write can undo it by accident."""
+    message = state.messages.get(message_id)
+    if message is None or state.runs[message.run_id].session_id != session_id:
+        return Refused("unknown")
+    if "message.annotated" not in MESSAGE[message.state]:
+        return Refused("unknown")
+    batch = Batch(stamp)
+    seq = state.session(session_id).seq
+    batch.add_to_session(
+        session_id, seq, "message.annotated", "synthetic", message_id=message_id, metadata=dict(metadata)
+    )
+    return batch.rows()
+
+
+def decide_rewrite(
+    state: State,
+    stamp: Stamp,
+    session_id: str,
+    operation: Literal["compact", "clear"],
+    *,
+    base: int,
+    text: str = "",
+) -> Decision:
+    """Replaces what is shown or given, if the session is idle and still at revision ``base``."""
+    session = state.session(session_id)
+    if session.active_runs():
+        return Refused("busy")
+    if session.revision != base:
+        return Refused("stale")
+    if operation == "compact" and not text:
+        return Refused("empty")
+    batch = Batch(stamp)
+    origin: RowOrigin = "model" if operation == "compact" else "synthetic"
+    batch.add_to_session(
+        session_id, session.seq, "history.rewritten", origin, operation=operation, base=base, text=text
+    )
+    return batch.rows()
+
+
+# --- shared pieces -----------------------------------------------------------------------------
+
+
+def _current(state: State, stamp: Stamp, run_id: str) -> Run | Refused:
+    run = state.runs[run_id]
+    if stamp.epoch < run.epoch:
+        return Refused("replaced")
+    return Refused("ended") if run.ended else run
+
+
+def _rejected(run: Run, stamp: Stamp, audit: bool, kind: str, **payload: Any) -> Decision:
+    if not audit:
+        return Refused("ended")
+    batch = Batch(stamp)
+    batch.add(run, "terminal.rejected", what=kind, because=f"the run is {run.state}", **payload)
+    return batch.rows()
+
+
+def _add_opened(batch: Batch, run: Run, attempt: int, source: str | None) -> str:
+    message_id = f"{run.run_id}/m{len(run.messages)}"  # the person's message is number 0
+    batch.add(run, "message.opened", "model", attempt=attempt, message_id=message_id, source=source)
+    return message_id
+
+
+def _add_aliases(batch: Batch, run: Run, message_id: str, known: tuple[str, ...], aliases: tuple[str, ...]) -> None:
+    new = [alias for alias in aliases if alias not in known]
+    if new:
+        batch.add(run, "message.id_aliased", "model", message_id=message_id, aliases=new)
+
+
+def _add_superseded(batch: Batch, run: Run, stale: Iterable[str], attempt: int) -> None:
+    for message_id in stale:
+        if "message.superseded" in MESSAGE[run.messages[message_id].state]:
+            batch.add(
+                run, "message.superseded", attempt=attempt, message_id=message_id, reason=f"attempt {attempt} answers"
+            )
+
+
+def _add_requests(batch: Batch, run: Run, message_id: str, calls: Iterable[ToolCall]) -> list[str]:
+    new = [call for call in calls if call.call_id not in run.calls]
+    for call in new:
+        batch.add(
+            run,
+            "tool.requested",
+            "model",
+            message_id=message_id,
+            call_id=call.call_id,
+            name=call.name,
+            arguments=call.arguments,
+        )
+    return [call.call_id for call in new]
+
+
+def _add_stop(batch: Batch, run: Run, cause: str, mode: str, by: str, buffered: Buffered) -> None:
+    batch.add(run, "run.stop_requested", "user", cause=cause, mode=mode, by=by)
+    if mode != "rollback":
+        for message in run.open_messages():
+            _add_interrupted(batch, run, message, cause, buffered)
+
+
+def _add_interrupted(
+    batch: Batch, run: Run, message: Message, cause: str | None, buffered: Buffered
+) -> tuple[ToolCall, ...]:
+    content = message.content.plus(buffered(message.message_id))
+    if content.empty:
+        return ()
+    _add_aliases(batch, run, message.message_id, message.content.aliases, content.aliases)
+    data = content_to_data(content)
+    batch.add(run, "message.interrupted", "model", message_id=message.message_id, cause=cause, **data)
+    return content.calls
+
+
+def _add_leavings(batch: Batch, run: Run, cause: str | None, buffered: Buffered, closures: bool) -> None:
+    """Interrupts every open message, requests the calls it had asked for, and closes every open call."""
+    requested: list[str] = []
+    for message in run.messages.values():
+        calls = message.content.calls if message.state == "interrupted" else ()
+        if message.state == "open":
+            calls = _add_interrupted(batch, run, message, cause, buffered)
+        # Half a call is evidence in its message's row, and nothing that could be run, shown or closed.
+        requested += _add_requests(batch, run, message.message_id, (call for call in calls if whole(call)))
+    if closures:
+        states = {call.call_id: call.state for call in run.calls.values() if call.open}
+        for call_id, state in (states | dict.fromkeys(requested, "requested")).items():
+            outcome = OUTCOMES[state]
+            text = CLOSURES[outcome]
+            batch.add(
+                run,
+                "tool.aborted",
+                call_id=call_id,
+                closure_id=f"{call_id}#closure",
+                outcome=outcome,
+                text=text,
+                reason="the run ended",
+            )

@@ -1,0 +1,275 @@
+"""Three views of one journal: what people see, what the model is given, and live frames.
+
+None of them stores anything.  History and context are rendered per run and kept
+with the run until its next row, so a long conversation costs no more to read
+than its last run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, Literal, cast
+
+from reference_impl.content import Content
+from reference_impl.events import Event
+from reference_impl.journal import CLOSURES, Buffered, nothing_buffered
+from reference_impl.lifecycle import CAUSES, OUTCOMES
+from reference_impl.state import Call, Message, Run, State, Summary
+from sim.adapters.protocol import Cause, Frame, Item, ItemState
+
+MARKERS: Mapping[str | None, str] = {
+    None: "",
+    "stopped": "The user stopped this run.",
+    "rolled_back": "The user took this run back.",
+    "disconnected": "The reader went away, which stops runs here.",
+    "shut_down": "The server was shut down during this run.",
+    "crashed": "The server crashed during this run.",
+    "lost_lease": "Another server took over during this run.",
+    "timed_out": "This run took too long.",
+    "failed": "This run failed.",
+}
+"""The wording of each marker; it stands in an item of its own, never inside a message."""
+
+HIDDEN = "hidden_from_model"
+"""Metadata flag: a message that people see and the model is not given."""
+
+
+def history(
+    state: State, session_id: str, policies: Mapping[str, str], buffered: Buffered = nothing_buffered
+) -> tuple[Item, ...]:
+    """Returns everything that a page opened now would show, oldest first."""
+    session = state.session(session_id)
+    items: list[Item] = []
+    for entry in session.entries[session.shown_from :]:
+        if isinstance(entry, Summary):
+            items.append(_summary(entry))
+        elif any(entry.open_messages()) and not entry.ended:
+            items += _shown(entry, policies, buffered)
+        else:
+            items += _kept(entry, "history", lambda run: _shown(run, policies, buffered))
+    return tuple(items)
+
+
+def context(state: State, session_id: str, policies: Mapping[str, str]) -> tuple[Item, ...]:
+    """Returns what the next model call is given, oldest first.
+
+    A prompt that still waits for its turn is not part of it.  Calls come with
+    their closures or not at all.
+    """
+    session = state.session(session_id)
+    items: list[Item] = []
+    for entry in session.entries[session.given_from :]:
+        if isinstance(entry, Summary):
+            items.append(_summary(entry))
+        elif entry.state != "accepted" and not entry.discarded:
+            items += _kept(entry, "context", lambda run: _given(run, policies))
+    return tuple(items)
+
+
+def frame(state: State, event: Event) -> Frame | None:
+    """Returns the live frame of a row that has just been appended and folded in, if readers are told of it."""
+    make = _FRAMES.get(event.kind)
+    return None if make is None else make(state, event)
+
+
+def marker_state(run: Run) -> ItemState:
+    """Returns how a run ended, as its marker says it."""
+    return cast(ItemState, run.state)
+
+
+def _kept(run: Run, name: str, render: Callable[[Run], Iterator[Item]]) -> tuple[Item, ...]:
+    if name not in run.rendered:
+        run.rendered[name] = tuple(render(run))
+    return run.rendered[name]
+
+
+# --- history -----------------------------------------------------------------------------------
+
+
+def _shown(run: Run, policies: Mapping[str, str], buffered: Buffered) -> Iterator[Item]:
+    if not run.discarded:
+        for kind, key in run.entries:
+            if kind == "message":
+                yield from _shown_message(run, run.messages[key], policies, buffered)
+            elif run.messages[run.calls[key].message_id].state != "superseded":
+                yield _request(run, run.calls[key]) if kind == "call" else _closure(run, run.calls[key])
+    if run.ended:
+        yield from () if run.discarded else _missing_closures(run)
+        yield _marker(run)
+
+
+def _shown_message(run: Run, message: Message, policies: Mapping[str, str], buffered: Buffered) -> Iterator[Item]:
+    if message.state == "open" and not run.ended:
+        content = message.content.plus(buffered(message.message_id))
+        yield from _visible(run, message, content, "open")
+    elif message.state == "interrupted":
+        flagged = policies.get("partial_form") == "flag"
+        metadata = {"interrupted": True} if flagged else {}
+        yield from _visible(run, message, message.content, "completed" if flagged else "interrupted", metadata)
+    elif message.state == "completed":
+        yield from _visible(run, message, message.content, "completed")
+
+
+def _visible(
+    run: Run, message: Message, content: Content, state: ItemState, metadata: Mapping[str, Any] | None = None
+) -> Iterator[Item]:
+    if message.role == "user":
+        yield Item(
+            kind="user",
+            text=content.text,
+            id=message.message_id,
+            run_id=run.run_id,
+            origin="user",
+            metadata=message.metadata,
+        )
+    elif content.text or content.reasoning:  # a message of nothing but calls is shown by its calls
+        yield Item(
+            kind="assistant",
+            text=content.text,
+            id=message.message_id,
+            aliases=content.aliases,
+            reasoning=content.reasoning,
+            state=state,
+            run_id=run.run_id,
+            cause=cast(Cause | None, message.cause),
+            origin="model",
+            metadata={**message.metadata, **(metadata or {})},
+        )
+
+
+def _request(run: Run, call: Call) -> Item:
+    return Item(
+        kind="tool_call",
+        id=f"{run.run_id}/{call.call_id}",
+        call_id=call.call_id,
+        name=call.name,
+        arguments=call.arguments,
+        run_id=run.run_id,
+        origin="model",
+    )
+
+
+def _closure(run: Run, call: Call) -> Item:
+    aborted = call.state == "aborted"
+    return Item(
+        kind="tool_result",
+        text=call.text,
+        id=f"{run.run_id}/{call.call_id}#closure",
+        call_id=call.call_id,
+        state=cast(ItemState, call.state),
+        outcome=cast(Literal["", "unknown", "not_started"], call.outcome),
+        run_id=run.run_id,
+        origin="synthetic" if aborted else "tool",
+    )
+
+
+def _missing_closures(run: Run) -> Iterator[Item]:
+    """Renders the closures that the policy ``orphans: on_read`` leaves to the reader, and says so."""
+    for call in run.calls.values():
+        if call.open:
+            outcome = OUTCOMES[call.state]
+            yield Item(
+                kind="tool_result",
+                text=CLOSURES[outcome],
+                id=f"{run.run_id}/{call.call_id}#closure",
+                call_id=call.call_id,
+                state="aborted",
+                outcome=cast(Literal["unknown", "not_started"], outcome),
+                run_id=run.run_id,
+                origin="synthetic",
+                metadata={"repaired": "on_read"},
+            )
+
+
+def _marker(run: Run) -> Item:
+    return Item(
+        kind="marker",
+        text=MARKERS[run.cause],
+        id=f"{run.run_id}/end",
+        state=marker_state(run),
+        run_id=run.run_id,
+        cause=cast(Cause | None, run.cause),
+        origin="synthetic",
+    )
+
+
+def _summary(summary: Summary) -> Item:
+    return Item(kind="summary", text=summary.text, id=summary.row, origin="model")
+
+
+# --- context -----------------------------------------------------------------------------------
+
+
+def _given(run: Run, policies: Mapping[str, str]) -> Iterator[Item]:
+    user_only = policies.get("stopped_turn") == "user_only"
+    partials = policies.get("partial_in_context") != "none" and not user_only
+    given = {message.message_id for message in run.messages.values() if _is_given(message, partials)}
+    for kind, key in run.entries:
+        if kind == "message":
+            if key in given:
+                message = run.messages[key]
+                yield from _visible(run, message, message.content, cast(ItemState, message.state))
+        elif run.calls[key].message_id in given and (run.ended or not run.calls[key].open):
+            yield _request(run, run.calls[key]) if kind == "call" else _closure(run, run.calls[key])
+    if run.ended:
+        yield from (item for item in _missing_closures(run) if run.calls[item.call_id or ""].message_id in given)
+        if run.state != "completed" and not user_only:
+            yield _marker(run)
+
+
+def _is_given(message: Message, partials: bool) -> bool:
+    if message.metadata.get(HIDDEN):
+        return False
+    return message.state == "completed" or (message.state == "interrupted" and partials)
+
+
+# --- frames ------------------------------------------------------------------------------------
+
+
+def _run_started(state: State, event: Event) -> Frame:
+    return Frame("run.started", event.run_id, event_id=event.event_id)
+
+
+def _run_ended(state: State, event: Event) -> Frame:
+    run = state.runs[event.run_id]
+    return Frame("run.ended", event.run_id, state=run.state, cause=run.cause, event_id=event.event_id)
+
+
+def _message(state: State, event: Event) -> Frame:
+    message_id = event.payload["message_id"]
+    source = event.payload.get("source") or next(iter(state.messages[message_id].content.aliases[-1:]), None)
+    return Frame(
+        cast(Any, event.kind),
+        event.run_id,
+        message_id,
+        event.payload.get("text", ""),
+        event.payload.get("reasoning", ""),
+        event_id=event.event_id,
+        source=source,
+    )
+
+
+def _tool_requested(state: State, event: Event) -> Frame:
+    payload = event.payload
+    return Frame(
+        "tool.requested", event.run_id, payload["message_id"], call_id=payload["call_id"], event_id=event.event_id
+    )
+
+
+def _tool_closed(state: State, event: Event) -> Frame:
+    call = state.runs[event.run_id].calls[event.payload["call_id"]]
+    return Frame("tool.closed", event.run_id, call_id=call.call_id, state=call.state, event_id=event.event_id)
+
+
+_FRAMES: Mapping[str, Callable[[State, Event], Frame]] = {
+    "run.started": _run_started,
+    **dict.fromkeys(CAUSES, _run_ended),
+    "message.opened": _message,
+    "message.completed": _message,
+    "message.interrupted": _message,
+    "message.superseded": _message,
+    "tool.requested": _tool_requested,
+    "tool.completed": _tool_closed,
+    "tool.failed": _tool_closed,
+    "tool.aborted": _tool_closed,
+}

@@ -1,0 +1,34 @@
+"""What a new process adds for the runs that a crash left open.
+
+Recovery adds only what the rows prove.  Text that was in the buffers is gone, so
+an open message keeps what had been spilled into ``message.delta`` rows and, if
+that is nothing, is not kept at all.  A call that had started may have taken
+effect: its closure says ``unknown``.  A run that somebody had stopped was
+stopped; any other crashed.
+
+It is idempotent: once its rows are folded in no run is open, and a second pass
+adds nothing.
+"""
+
+from __future__ import annotations
+
+from reference_impl.events import Event
+from reference_impl.journal import Refused, Stamp, decide_end
+from reference_impl.state import State
+
+
+def recover(state: State, stamp: Stamp, *, closures: bool = True) -> tuple[Event, ...]:
+    """Returns the rows that end every run without a terminal, oldest first.
+
+    Args:
+        state: the journal as a new process finds it.
+        stamp: of the new process; its epoch is higher than any before.
+        closures: whether open calls get a closure here rather than when they are read.
+    """
+    rows: list[Event] = []
+    for run in state.active_runs():
+        evidence = f"rows up to {run.run_id}:{run.seq}"
+        ended = decide_end(state, stamp, run.run_id, "run.aborted", "crashed", closures=closures, evidence=evidence)
+        assert not isinstance(ended, Refused), f"run {run.run_id} is open, yet {ended}"
+        rows += ended
+    return tuple(rows)

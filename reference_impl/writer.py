@@ -1,0 +1,127 @@
+"""The one writer of a process: state, store, buffers, and the critical section around them.
+
+Every operation is one ``store.append`` step.  Inside it nothing waits: the
+decision is taken on the state as it is, its rows are written, folded in and
+announced, and only then may anybody else look.  So a decision is never taken on
+a state that is about to change, a row is never announced before it is durable,
+and a buffer is never dropped before its row is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from contextlib import AbstractAsyncContextManager
+
+import trio
+from attrs import Factory, define
+
+from reference_impl.content import Content
+from reference_impl.events import BARRIERS, Event
+from reference_impl.journal import Decision, Refused, Stamp
+from reference_impl.lifecycle import TERMINALS
+from reference_impl.partials import Partials
+from reference_impl.projections import frame
+from reference_impl.state import Run, State
+from reference_impl.stores.base import Store
+from sim.adapters.protocol import POLICIES, Frame, Ports
+
+
+@define(eq=False)
+class Control:
+    """How a run without a terminal is reached.
+
+    Attributes:
+        scope: cancelled by a stop; one that comes before the run begins is latched in it.
+        done: set when the terminal is durable.
+    """
+
+    scope: trio.CancelScope = Factory(trio.CancelScope)
+    done: trio.Event = Factory(trio.Event)
+
+
+class Writer:
+    """Decides, writes and announces, one thing at a time.
+
+    Args:
+        store: just opened.
+        ports: what the harness plants.
+
+    Attributes:
+        policies: every option, those that the scenario does not set at their defaults.
+        controls: of the runs without a terminal.
+        closing: no new work is taken.
+    """
+
+    def __init__(self, store: Store, ports: Ports) -> None:
+        self.store = store
+        self.ports = ports
+        self.policies: Mapping[str, str] = {name: words[0] for name, words in POLICIES.items()} | dict(ports.policies)
+        self.state = State()
+        self.partials = Partials()
+        self.controls: dict[str, Control] = {}
+        self.closing = False
+
+    @property
+    def closes_on_write(self) -> bool:
+        """Whether open calls are closed in the journal, rather than by whoever reads it."""
+        return self.policies["orphans"] == "on_write"
+
+    @property
+    def audits(self) -> bool:
+        """Whether what comes after a terminal is kept as a row."""
+        return self.policies["second_terminal"] == "first_wins"
+
+    def critical(self, session_id: str) -> AbstractAsyncContextManager[None]:
+        """The one operation on the journal of a session; its body must not wait."""
+        return self.ports.step("store.append", touches=(f"journal:{session_id}",))
+
+    async def append(self, session_id: str, decide: Callable[[Stamp], Decision]) -> Decision:
+        """Decides and commits, in a critical section of its own."""
+        async with self.critical(session_id):
+            return self.commit(decide)
+
+    def commit(self, decide: Callable[[Stamp], Decision]) -> Decision:
+        """Takes a decision and, if it has rows, makes them durable, folds them in and announces them."""
+        decision = decide(Stamp(self.store.epoch, self.ports.now_ns()))
+        if decision and not isinstance(decision, Refused):
+            synced = self.policies["sync"] == "every_event"
+            self.store.append(decision, barrier=synced or any(event.kind in BARRIERS for event in decision))
+            for event in decision:
+                self.state.apply(event)
+            for event in decision:
+                self._committed(event)
+        return decision
+
+    def _committed(self, event: Event) -> None:
+        """Does what may only be done once a row is durable."""
+        if event.kind in ("message.completed", "message.interrupted", "message.superseded"):
+            self.partials.evict(event.payload["message_id"])
+        announced = frame(self.state, event)
+        if event.kind in TERMINALS:
+            self.partials.clear(event.run_id)
+        if announced is not None:
+            self.ports.publish(event.session_id, announced)
+        control = self.controls.get(event.run_id)
+        if control is not None and event.kind == "run.stop_requested":
+            control.scope.cancel()
+        if control is not None and event.kind in TERMINALS:
+            self.release(control, event)
+
+    def release(self, control: Control, event: Event) -> None:
+        """Lets go of a run whose terminal is durable, and whoever waits for that go on."""
+        del self.controls[event.run_id]
+        control.done.set()
+
+    # --- buffers
+
+    def buffer(self, run: Run, message_id: str, piece: Content, source: str | None) -> None:
+        """Adds a piece to an open message and shows it to the readers; its row will follow."""
+        if run.messages[message_id].state == "open":
+            self.partials.add(run.run_id, message_id, piece)
+            self.show(run, message_id, piece, source)
+
+    def show(self, run: Run, message_id: str, piece: Content, source: str | None) -> None:
+        """Shows the readers a piece of an open message."""
+        if piece.text or piece.reasoning:
+            delta = Frame("message.delta", run.run_id, message_id, piece.text, piece.reasoning, source=source)
+            self.ports.publish(run.session_id, delta)

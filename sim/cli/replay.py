@@ -1,0 +1,131 @@
+"""``journalsim replay`` and ``journalsim show``."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from sim.errors import Exit, UsageError
+from sim.search.saved import Saved, list_saved, load_saved
+from sim.version import __version__
+
+
+@click.command("replay")
+@click.argument("name", required=False, metavar="[ID|FILE]")
+@click.option("-a", "--adapter", help="Run it against this adapter instead of the one under which it failed.")
+@click.pass_context
+def replay_command(ctx: click.Context, name: str | None, adapter: str | None) -> None:
+    """Run a saved failing case again: same trace, or fixed?
+
+    ID is what the report printed after `journalsim replay`. Without it, the saved cases are listed. Exit 1 when the
+    case still fails, 0 when it is fixed, 5 when a promise still breaks but on another trace with the same adapter.
+    """
+    if name is None:
+        _list()
+        return
+    saved = load_saved(name)
+    ctx.exit(int(_replay(saved, adapter or saved.adapter)))
+
+
+def _list() -> None:
+    saved = list_saved()
+    for known in saved:
+        click.echo(known)
+    click.echo(f"{len(saved)} saved failing cases; journalsim replay ID runs one again")
+
+
+def _replay(saved: Saved, spec: str) -> Exit:
+    from sim.adapters.loading import load_adapter
+    from sim.engine.hosting import host
+    from sim.history import trace_hash
+    from sim.report.escape import visible
+    from sim.search.execute import Executor, workspace
+
+    adapter = load_adapter(spec)
+    with workspace() as folder:
+        executor = Executor(saved.scenario, adapter, folder)
+        result = host(lambda it: executor.judge(it, saved.case))
+    found = trace_hash(result.history.events)
+    broken = {violation.invariant: violation for violation in result.violations}
+    click.echo(f"journalsim {__version__}  {saved.id}  adapter {visible(spec)}")
+    click.echo(f"case   {visible(str(saved.case))}")
+    click.echo(f"trace  {found}  (saved: {saved.trace_hash})")
+    still = [name for name in saved.broke if name in broken]
+    for name in still:
+        click.echo(
+            f"broken {name}\n  promised: {visible(broken[name].promised)}\n  found:    {visible(broken[name].found)}"
+        )
+    if not result.reached:
+        click.echo("note: an action of this case was placed at a point that no longer comes: " + _lost(saved, result))
+    if result.trouble is not None:
+        click.echo(f"adapter trouble: {visible(result.trouble)}")
+        return Exit.ADAPTER
+    if not still and broken:
+        click.echo(f"CHANGED: {', '.join(saved.broke)} holds now, but {', '.join(sorted(broken))} does not")
+        return Exit.BROKEN
+    if not still:
+        click.echo(f"FIXED: {', '.join(saved.broke)} holds in this case" if result.reached else "FIXED, or never raced")
+        return Exit.HELD if result.reached else Exit.INCONCLUSIVE
+    if found == saved.trace_hash:
+        click.echo("REPRODUCED: the same trace, event for event")
+        return Exit.BROKEN
+    click.echo("STILL BROKEN, on another trace: the code under test, the adapter or journalsim has changed since")
+    return Exit.BROKEN
+
+
+def _lost(saved: Saved, result: Any) -> str:
+    points = set(result.points)
+    named = [str(value) for _, value in saved.case.axes if value.kind == "point" and value.name not in points]
+    return ", ".join(named) or "see journalsim show"
+
+
+@click.command("show")
+@click.argument("name", metavar="ID|FILE|SCENARIO")
+@click.option("--points", is_flag=True, help="List the points of a scenario, where actions can be placed.")
+@click.option("--trace", is_flag=True, help="Print the events as NDJSON.")
+@click.option("-a", "--adapter", help="Run against this adapter instead.")
+def show_command(name: str, points: bool, trace: bool, adapter: str | None) -> None:
+    """Print everything that happened in a saved case, or in the undisturbed run of a scenario."""
+    scenario, case, spec, broke = _subject(name)
+    ran = _run(scenario, case, adapter or spec)
+    if points:
+        for point in ran.points:
+            click.echo(point)
+    elif trace:
+        from sim.history import as_json
+
+        for event in ran.history.events:
+            click.echo(as_json(event))
+    else:
+        from sim.report.show import show_text
+
+        evidence = [e for violation in ran.violations if violation.invariant in broke for e in violation.evidence]
+        click.echo(show_text(ran.history, title=f"{scenario.name}: {case}", evidence=evidence))
+
+
+def _subject(name: str) -> tuple[Any, Any, str, tuple[str, ...]]:
+    if name.endswith((".yaml", ".yml")) or ("@" not in name and not name.endswith(".json") and name not in _ids()):
+        from sim.cli.selection import select
+        from sim.search.sweep import undisturbed
+
+        (scenario, *more) = select([name])
+        if more:
+            raise UsageError(f"{name} holds {len(more) + 1} scenarios: name one")
+        return scenario, undisturbed(scenario), "ref", ()
+    saved = load_saved(name)
+    return saved.scenario, saved.case, saved.adapter, saved.broke
+
+
+def _ids() -> list[str]:
+    return [known.rpartition("@")[2] for known in list_saved()]
+
+
+def _run(scenario: Any, case: Any, spec: str) -> Any:
+    from sim.adapters.loading import load_adapter
+    from sim.engine.hosting import host
+    from sim.search.execute import Executor, workspace
+
+    with workspace() as folder:
+        executor = Executor(scenario, load_adapter(spec), folder)
+        return host(lambda it: executor.judge(it, case))

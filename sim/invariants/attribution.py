@@ -1,0 +1,155 @@
+"""Which message each stored row belongs to.
+
+A journal has ids of its own, a provider may give none or change them, and a
+text may be said twice.  So a row is matched by the strongest evidence there is:
+
+1. an id of the provider among its aliases (or as its id);
+2. its id, when a live frame tied that id to an id of the provider;
+3. its whole text; messages with equal texts are taken in order, and the rows
+   that remain are further copies of the last one;
+4. its text as the beginning of a message's text, in order, messages without a
+   row first;
+5. a common beginning: the same message, badly kept;
+6. the only message of its run that has no row yet.
+
+A row that nothing matches belongs to nobody, and the judges that look for
+foreign text speak about it, not those that look for messages.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+
+from attrs import define, field
+
+from sim.adapters.protocol import Item
+from sim.invariants.records import ModelMessage, UserMessage
+
+
+def match_assistant_rows(
+    items: Sequence[Item], messages: Sequence[ModelMessage], sources: Mapping[str, str]
+) -> tuple[str | None, ...]:
+    """Returns for each row the reference of its model message; None for other rows and strangers.
+
+    Args:
+        items: rows of one conversation, oldest first.
+        messages: the messages that may be there, in order.
+        sources: provider ids by journal id, as live frames told them.
+    """
+    matcher = _Matcher(items, tuple(messages))
+    matcher.by_id(sources)
+    if not matcher.open:
+        return tuple(matcher.refs)
+    matcher.by_text(lambda item, message: _same(item, message.whole_text, message.whole_reasoning), reuse=True)
+    matcher.by_text(_begins, reuse=True)
+    matcher.by_text(_common_beginning, reuse=False)
+    matcher.by_text(_common_beginning, reuse=True)
+    matcher.by_elimination()
+    return tuple(matcher.refs)
+
+
+def match_user_rows(items: Sequence[Item], users: Sequence[UserMessage]) -> tuple[str | None, ...]:
+    """Returns for each row the reference of its user message; None for other rows and strangers.
+
+    The run that a row names decides; otherwise messages of the same text are
+    taken in order, accepted ones first, and rows that remain are copies of the
+    last accepted one.
+    """
+    refs: list[str | None] = [None] * len(items)
+    taken: set[str] = set()
+    open_rows = [i for i, item in enumerate(items) if item.kind == "user"]
+    for index in open_rows:
+        item = items[index]
+        own = (u for u in users if u.run is not None and u.run == item.run_id and u.text == item.text)
+        refs[index] = next((user.ref for user in own), None)
+        taken.add(refs[index] or "")
+    for index in open_rows:
+        if refs[index] is None:
+            same = sorted((u for u in users if u.text == items[index].text), key=lambda u: u.accepted is None)
+            free = next((u for u in same if u.ref not in taken), None)
+            last = next((u for u in reversed(same) if u.accepted is not None), None)
+            found = free or last
+            refs[index] = None if found is None else found.ref
+            taken.add(refs[index] or "")
+    return tuple(refs)
+
+
+def owners_of(messages: Iterable[ModelMessage]) -> dict[str, list[ModelMessage]]:
+    """Returns messages by the ids that the provider gave them; a provider may give one id to several."""
+    owners: dict[str, list[ModelMessage]] = {}
+    for message in messages:
+        for provider_id in message.provider_ids:
+            owners.setdefault(provider_id, []).append(message)
+    return owners
+
+
+@define
+class _Matcher:
+    """Rows that still need a message, and messages that have a row already."""
+
+    items: Sequence[Item]
+    messages: tuple[ModelMessage, ...]
+    refs: list[str | None] = field(init=False)
+    open: list[int] = field(init=False)
+    taken: dict[str, bool] = field(init=False, factory=dict)
+    runs: dict[str | None, bool] = field(init=False)
+
+    def __attrs_post_init__(self) -> None:
+        self.refs = [None] * len(self.items)
+        self.open = [i for i, item in enumerate(self.items) if item.kind == "assistant"]
+        self.runs = {message.run: True for message in self.messages}
+
+    def by_id(self, sources: Mapping[str, str]) -> None:
+        """Steps 1 and 2."""
+        owners = owners_of(self.messages)
+        for index in tuple(self.open):
+            item = self.items[index]
+            ids = (*item.aliases, item.id, sources.get(item.id or ""))
+            found = next((owners[i] for i in ids if i is not None and i in owners), [])
+            found = [m for m in found if self._fits_run(item, m)]
+            if len(found) == 1:
+                self._take(index, found[0])
+
+    def by_text(self, fits: Callable[[Item, ModelMessage], bool], *, reuse: bool) -> None:
+        """Gives open rows the first free message that fits; with ``reuse`` else the last that fits."""
+        for index in tuple(self.open):
+            item = self.items[index]
+            fitting = [m for m in self.messages if self._fits_run(item, m) and fits(item, m)]
+            free = [m for m in fitting if m.ref not in self.taken]
+            if free:
+                self._take(index, free[0])
+            elif fitting and reuse:
+                self._take(index, fitting[-1])
+
+    def by_elimination(self) -> None:
+        """Step 6."""
+        for index in tuple(self.open):
+            item = self.items[index]
+            free = [m for m in self.messages if m.run == item.run_id and m.ref not in self.taken]
+            if len(free) == 1 and item.run_id is not None and item.text:
+                self._take(index, free[0])
+
+    def _take(self, index: int, message: ModelMessage) -> None:
+        self.refs[index] = message.ref
+        self.taken[message.ref] = True
+        self.open.remove(index)
+
+    def _fits_run(self, item: Item, message: ModelMessage) -> bool:
+        # a system may name runs in its own way: only a run that we know can exclude a message
+        return item.run_id == message.run or item.run_id not in self.runs
+
+
+def _same(item: Item, text: str, reasoning: str) -> bool:
+    return item.text == text and (bool(text) or item.reasoning == reasoning)
+
+
+def _begins(item: Item, message: ModelMessage) -> bool:
+    if item.text:
+        return message.whole_text.startswith(item.text)
+    return bool(item.reasoning) and message.whole_reasoning.startswith(item.reasoning)
+
+
+def _common_beginning(item: Item, message: ModelMessage) -> bool:
+    chunks: Iterable[str] = (c.data["text"] for c in message.chunks if c.data["part"] == "text")
+    first = next((text for text in chunks if text.strip()), message.whole_text)
+    return bool(first) and item.text.startswith(first)

@@ -1,0 +1,231 @@
+"""What a history says, arranged for the judges.
+
+A verdict asks the same questions again and again: which messages were there,
+which had been completed when the stop came, what does the journal hold of each.
+:class:`Facts` answers them once.  Everything is computed when it is first
+asked for, because most invariants need little of it and thousands of cases are
+judged.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+
+from attrs import frozen
+
+from sim.adapters.protocol import Item
+from sim.history import Event, History
+from sim.invariants.attribution import match_assistant_rows, match_user_rows
+from sim.invariants.frames import applied_with, by_journal_id, match_frames, source_of
+from sim.invariants.gathering import gather_messages, gather_runs, gather_tools, gather_users, session_of
+from sim.invariants.records import Applied, ModelMessage, Run, ToolUse, UserMessage
+
+NEVER = float("inf")
+
+
+@frozen(eq=False)
+class Facts:
+    """A history, arranged.
+
+    Attributes:
+        history: the history.
+    """
+
+    history: History
+
+    @cached_property
+    def by_kind(self) -> Mapping[str, Sequence[Event]]:
+        """All events by kind, in order."""
+        groups: dict[str, list[Event]] = defaultdict(list)
+        for event in self.history.events:
+            groups[event.kind].append(event)
+        return dict(groups)
+
+    def of(self, kind: str) -> Sequence[Event]:
+        """Returns the events of one kind."""
+        return self.by_kind.get(kind, ())
+
+    # --- runs and what became of them ---------------------------------------------------------
+
+    @cached_property
+    def runs(self) -> Mapping[str, Run]:
+        """Accepted runs by id, in order of acceptance."""
+        return gather_runs(self.by_kind)
+
+    @cached_property
+    def cut(self) -> Event | None:
+        """The event that cut the case off before it came to rest, or None."""
+        return next((event for kind in ("deadlock.found", "bound.hit") for event in self.of(kind)), None)
+
+    @cached_property
+    def crashes(self) -> tuple[int, ...]:
+        """Positions at which the server process was killed."""
+        return tuple(event.position for event in self.of("server.crashed"))
+
+    def crashed_between(self, begin: float, end: float) -> bool:
+        """Whether the server process was killed between two positions."""
+        return any(begin < position < end for position in self.crashes)
+
+    def unsettled(self, run: Run) -> str:
+        """Returns why nobody can say how ``run`` came out; empty when it has come to its end.
+
+        A run is over when its end was announced, or when nothing can happen any more.
+        """
+        read = self.final_reads.get(run.session)
+        if read is None or (run.ended is not None and read.position < run.ended.position):
+            return f"the journal was not read after run {run.id}"
+        if self.history.capabilities.crash == "none" and self.crashed_between(run.accepted.position, run.end):
+            return f"the server was killed during run {run.id}, and the adapter promises nothing about that"
+        if run.ended is not None:
+            return ""
+        if self.cut is not None:
+            return f"the case was cut off while run {run.id} was active"
+        quiet = self.of("quiet.reached")
+        if not quiet:
+            return f"the case did not come to rest while run {run.id} was active"
+        if quiet[-1].data.get("unfinished"):
+            return f"run {run.id} waits for something that the script never does"
+        down = self.crashes and not any(e.position > self.crashes[-1] for e in self.of("server.started"))
+        return f"the server was not started again after run {run.id} crashed" if down else ""
+
+    # --- the model and the tools --------------------------------------------------------------
+
+    @cached_property
+    def messages(self) -> Mapping[str, ModelMessage]:
+        """Messages of the model by reference, in order; summaries made for a compaction are left out."""
+        return gather_messages(self.by_kind)
+
+    @cached_property
+    def tools(self) -> Mapping[str, ToolUse]:
+        """Tool calls by call id, in order of request, then those that nobody requested."""
+        return gather_tools(self.by_kind, self.messages.values())
+
+    # --- people -------------------------------------------------------------------------------
+
+    @cached_property
+    def users(self) -> Mapping[str, UserMessage]:
+        """Messages of people by reference, in the order in which they were sent.
+
+        One request key is one message.  Unless the adapter claims so, a key that was
+        accepted for a second run is a second message, ``user1.again``.
+        """
+        once = self.history.capabilities.idempotent_start
+        return gather_users(self.by_kind, self.runs.values(), one_run_per_key=once)
+
+    # --- what was shown -----------------------------------------------------------------------
+
+    @cached_property
+    def frames(self) -> Mapping[str, Sequence[Event]]:
+        """Frames about messages by journal id: published ones, then applied ones."""
+        return by_journal_id(self.of("frame.published"), self.of("client.applied"))
+
+    @cached_property
+    def sources(self) -> Mapping[str, str]:
+        """Provider ids by journal id, as frames told them."""
+        told = ((journal_id, source_of(frames)) for journal_id, frames in self.frames.items())
+        return {journal_id: source for journal_id, source in told if source is not None}
+
+    @cached_property
+    def shown_as(self) -> Mapping[str, str]:
+        """References of model messages by the journal id under which frames showed them."""
+        stored = {item.id: ref for ref, items in self.rows.items() for item in items}
+        return match_frames(self.frames, tuple(self.messages.values()), stored)
+
+    def applied(self, ref: str, before: float = NEVER) -> tuple[Applied, ...]:
+        """Returns what each client showed of a model message just before a position, clients in order of name."""
+        found: dict[str, Applied] = {}
+        for journal_id, shown in self.shown_as.items():
+            for event in self.frames[journal_id] if shown == ref else ():
+                if event.kind == "client.applied" and event.position < before:
+                    client = event.actor
+                    found[client] = applied_with(found.get(client, Applied(client=client)), event)
+        return tuple(found[client] for client in sorted(found))
+
+    # --- the journal --------------------------------------------------------------------------
+
+    @cached_property
+    def reads(self) -> Mapping[str, tuple[Event, ...]]:
+        """All reads of the journal by session, oldest first."""
+        found: dict[str, list[Event]] = {}
+        for event in self.of("journal.read"):
+            found.setdefault(session_of(event), []).append(event)
+        return {session: tuple(events) for session, events in found.items()}
+
+    @cached_property
+    def final_reads(self) -> Mapping[str, Event]:
+        """The last read of each session."""
+        return {session: events[-1] for session, events in self.reads.items()}
+
+    @cached_property
+    def journal(self) -> Mapping[str, tuple[Item, ...]]:
+        """What each session's journal holds at the end."""
+        return {session: tuple(event.data["items"]) for session, event in self.final_reads.items()}
+
+    @cached_property
+    def rows(self) -> Mapping[str, tuple[Item, ...]]:
+        """Rows at the end by the reference of their message, model and user alike, in order."""
+        found: dict[str, list[Item]] = {}
+        for session, items in self.journal.items():
+            for item, ref in zip(items, self.refs(items, session), strict=True):
+                if ref is not None:
+                    found.setdefault(ref, []).append(item)
+        return {ref: tuple(items) for ref, items in found.items()}
+
+    def refs(self, items: Sequence[Item], session: str) -> tuple[str | None, ...]:
+        """Returns for each item of a session the reference of its message, or None."""
+        runs = self.runs
+        messages = [m for m in self.messages.values() if m.run not in runs or runs[str(m.run)].session == session]
+        users = [user for user in self.users.values() if user.session == session]
+        sources = {} if all(i.aliases for i in items if i.kind == "assistant") else self.sources
+        of_model = match_assistant_rows(items, messages, sources)
+        of_people = match_user_rows(items, users)
+        return tuple(a or b for a, b in zip(of_model, of_people, strict=True))
+
+    def kept(self, ref: str) -> tuple[Item, ...]:
+        """Returns the rows of one message at the end."""
+        return self.rows.get(ref, ())
+
+    @cached_property
+    def markers(self) -> Mapping[str, tuple[Item, ...]]:
+        """Terminals in the journal at the end, by run; those that name no run are given out in order."""
+        found: dict[str, list[Item]] = {}
+        for session, items in self.journal.items():
+            markers = [item for item in items if item.kind == "marker"]
+            named = {item.run_id for item in markers}
+            free = (run.id for run in self.runs.values() if run.session == session and run.id not in named)
+            for item in markers:
+                found.setdefault(item.run_id or next(free, ""), []).append(item)
+        return {run: tuple(items) for run, items in found.items()}
+
+    @cached_property
+    def call_rows(self) -> Mapping[str, tuple[Item, ...]]:
+        """Rows of tool calls at the end, requests and results, by call id."""
+        found: dict[str, list[Item]] = {}
+        for items in self.journal.values():
+            for item in items:
+                if item.kind in ("tool_call", "tool_result"):
+                    found.setdefault(item.call_id or "", []).append(item)
+        return {call_id: tuple(items) for call_id, items in found.items()}
+
+    @cached_property
+    def failed_appends(self) -> tuple[Item, ...]:
+        """Rows whose append failed, or whose outcome is not known."""
+        return tuple(event.data["item"] for event in self.of("store.failed"))
+
+    @cached_property
+    def unwritten(self) -> frozenset[str]:
+        """References of messages whose append failed, or whose outcome is not known."""
+        sessions = dict.fromkeys(run.session for run in self.runs.values())
+        refs = [ref for session in sessions for ref in self.refs(self.failed_appends, session)]
+        return frozenset(ref for ref in refs if ref is not None)
+
+    def rewritten(self, session: str, after: int) -> bool:
+        """Whether maintenance may have removed rows of a session that were there at ``after``."""
+        return any(
+            event.position > after
+            and event.data.get("verb") in ("compact", "clear")
+            and event.data.get("session", session) == session
+            for event in self.of("maintenance.done")
+        )

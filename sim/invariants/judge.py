@@ -1,0 +1,43 @@
+"""All invariants, and one call that asks them."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+
+from sim.history import History
+from sim.invariants.facts import Facts
+from sim.invariants.harness import HARNESS
+from sim.invariants.invariant import Invariant, verdict
+from sim.invariants.messages import MESSAGES
+from sim.invariants.partials import PARTIALS
+from sim.invariants.runs import RUNS
+from sim.invariants.stops import STOPS
+from sim.invariants.tools import TOOLS
+from sim.invariants.verdict import Verdict
+
+INVARIANTS: Mapping[str, Invariant] = {
+    invariant.id: invariant for invariant in (*MESSAGES, *PARTIALS, *TOOLS, *RUNS, *STOPS, *HARNESS)
+}
+"""Every invariant by id, in the order in which reports list them."""
+
+
+def check_history(
+    history: History,
+    exempt: Collection[str] = (),
+    only: Collection[str] | None = None,
+    facts: Facts | None = None,
+) -> tuple[Verdict, ...]:
+    """Judges one history.
+
+    Args:
+        history: what happened in one case.
+        exempt: ids that are not asked.
+        only: ids that are asked; None asks all.
+        facts: of this history, when the caller has them already.
+
+    Returns:
+        One verdict per invariant that was asked, in the order of :data:`INVARIANTS`.
+    """
+    known = facts or Facts(history)
+    asked = (i for i in INVARIANTS.values() if i.id not in exempt and (only is None or i.id in only))
+    return tuple(verdict(invariant, known) for invariant in asked)

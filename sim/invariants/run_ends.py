@@ -1,0 +1,76 @@
+"""How runs ended, and what they were doing when they were stopped."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from sim.history import Event
+from sim.invariants.facts import Facts
+from sim.invariants.records import Run, Stop
+
+
+def end_of(run: Run, facts: Facts) -> tuple[str, str | None]:
+    """Returns state and cause with which a run ended: as announced, else as its marker says, else ``("", None)``."""
+    if run.ended is not None and run.ended.data.get("state"):
+        return str(run.ended.data["state"]), run.ended.data.get("cause")
+    markers = facts.markers.get(run.id, ())
+    return (markers[0].state, markers[0].cause) if markers else ("", None)
+
+
+def how_ended(state: str, cause: str | None) -> str:
+    """Returns state and cause for people."""
+    return f"{state} ({cause})" if cause else state
+
+
+def during(event: Event, run: Run) -> bool:
+    """Whether something happened between the acceptance and the announced end of a run."""
+    return run.accepted.position < event.position < run.end
+
+
+def readers_gone(facts: Facts) -> list[Event]:
+    """Returns the events of clients that stopped watching and of connections that the server saw close, in order."""
+    return sorted((*facts.of("client.detached"), *facts.of("reader.disconnected")), key=lambda event: event.position)
+
+
+def work_of(run: Run, facts: Facts, after: float) -> Iterator[Event]:
+    """Yields the model calls and tool starts of a run after a position."""
+    for kind in ("model.called", "tool.started"):
+        for event in facts.of(kind):
+            if event.run == run.id and event.position > after:
+                yield event
+
+
+def went_on(run: Run, stop: Stop, facts: Facts) -> bool:
+    """Whether a run carried on after the answer to its stop, as if nobody had stopped it, to another end."""
+    if stop.answered is None or end_of(run, facts)[0] == "interrupted":
+        return False
+    answered = stop.answered.position
+    chunks = [event for event in facts.of("model.chunk") if event.run == run.id and event.position > answered]
+    # one chunk may have been under way
+    return len(chunks) > 1 or next(work_of(run, facts, answered), None) is not None
+
+
+def own_end(run: Run, stop: Stop, facts: Facts) -> str:
+    """Returns the end to which a run was coming by itself when its stop came, or an empty text.
+
+    Its terminal may have been under way by then, and the first durable one wins.
+    """
+    stop_at = stop.delivered.position
+    before = [m for m in facts.messages.values() if m.run == run.id and m.begin < stop_at]
+    if not before:
+        return ""
+    last = before[-1]
+    if last.failed is not None and last.failed.position < stop_at:
+        return "failed"
+    if last.completed is None or not last.completed_before(stop_at) or last.calls:
+        return ""
+    more = any(event.position < stop_at for event in work_of(run, facts, last.completed.position))
+    return "" if more else "completed"
+
+
+def cancelled_by_start(run: Run, facts: Facts) -> bool:
+    """Whether the policy is that a new message cancels the run before it, and there was one."""
+    history = facts.history
+    policy = history.policies.get("busy", history.capabilities.concurrent_runs)
+    others = (other for other in facts.runs.values() if other is not run and other.session == run.session)
+    return policy == "cancel_earlier" and any(during(other.accepted, run) for other in others)

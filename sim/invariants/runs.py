@@ -1,0 +1,115 @@
+"""Promises about runs: each has one end, and it is recorded truthfully."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from sim.adapters.protocol import Cause, Item
+from sim.invariants.evidence import evidence, moment
+from sim.invariants.facts import NEVER, Facts
+from sim.invariants.invariant import HELD, Explanation, Finding, Invariant, Unsure, needs
+from sim.invariants.records import Run, Stop
+from sim.invariants.rows import row_text, rows_text
+from sim.invariants.run_ends import during, end_of, how_ended, own_end, readers_gone, went_on
+from sim.invariants.verdict import Violation
+
+
+def one_terminal_per_run(facts: Facts) -> Iterator[Finding]:
+    """Judges the terminal of every accepted run."""
+    unwritten = [item.run_id for item in facts.failed_appends if item.kind == "marker"]
+    for run in facts.runs.values():
+        markers = facts.markers.get(run.id, ())
+        if run.id in unwritten or facts.rewritten(run.session, run.accepted.position):
+            continue
+        if run.rolled_back and not markers:
+            continue
+        reason = facts.unsettled(run)
+        if reason:
+            yield Unsure(reason)
+            continue
+        wrong = _wrong_terminal(run, markers, facts)
+        yield (
+            HELD
+            if not wrong
+            else Violation(
+                invariant="one-terminal-per-run",
+                promised=f"run {run.id} has one terminal, its last row, and it says how the run ended",
+                found=wrong,
+                evidence=evidence(facts, run, run.accepted.position),
+                expected=(row_text(_expected_marker(run, facts)),),
+                actual=rows_text(markers),
+                subject=run.id,
+            )
+        )
+
+
+def _wrong_terminal(run: Run, markers: tuple[Item, ...], facts: Facts) -> str:
+    """Returns what is wrong with the terminals of a run; empty if nothing is."""
+    if len(markers) != 1:
+        return f"the journal holds {len(markers)} terminals of it" if markers else "the journal holds no terminal of it"
+    marker = markers[0]
+    items = facts.journal[run.session]
+    last = [item for item in items if item.run_id == run.id or item is marker][-1]
+    if last is not marker:
+        return f"after the terminal of run {run.id} stands {row_text(last)}"
+    says = how_ended(marker.state, marker.cause)
+    stop = run.stop
+    if stop is not None and stop.answer == "stopping":
+        if marker.state == "interrupted" and marker.cause in _causes(run, stop, facts):
+            return ""
+        if went_on(run, stop, facts) or marker.state == own_end(run, stop, facts):
+            return ""
+        return f"the run was stopped at {moment(stop.delivered.position, facts)}, and its terminal says {says}"
+    announced, cause = end_of(run, facts)
+    later = facts.crashed_between(run.end, NEVER) or any(s.delivered.position > run.end for s in run.stops)
+    if (announced, cause or marker.cause) != (marker.state, marker.cause) and not later:
+        return f"the end was announced as {how_ended(announced, cause)}, and the terminal says {says}"
+    return ""
+
+
+def _expected_marker(run: Run, facts: Facts) -> Item:
+    if run.stop is not None:
+        rollback = run.stop.mode == "rollback"
+        cause: Cause = "rolled_back" if rollback else "stopped"
+        return Item(kind="marker", run_id=run.id, state="interrupted", cause=cause)
+    if facts.crashed_between(run.accepted.position, run.end):
+        return Item(kind="marker", run_id=run.id, state="interrupted", cause="crashed")
+    known = facts.markers.get(run.id, ())
+    state = end_of(run, facts)[0]
+    return Item(kind="marker", run_id=run.id) if not known or state == "completed" else known[0]
+
+
+def _causes(run: Run, stop: Stop, facts: Facts) -> list[str]:
+    """Returns the causes that a stopped run may have: the stop, or what came on top of it or before it."""
+    causes = ["stopped"]
+    if run.rolled_back:
+        causes.append("rolled_back")
+    if facts.crashed_between(run.accepted.position, run.end):
+        causes.append("crashed")
+    if any(during(event, run) and event.data.get("verb") == "shutdown" for event in facts.of("step.taken")):
+        causes.append("shut_down")
+    left = any(during(event, run) and event.position < stop.delivered.position for event in readers_gone(facts))
+    if left and facts.history.policies.get("disconnect") == "cancel":
+        causes.append("disconnected")
+    return causes
+
+
+RUNS: tuple[Invariant, ...] = (
+    Invariant(
+        id="one-terminal-per-run",
+        family="runs",
+        promise="Every run that has ended has exactly one terminal, its last row, and it says how the run ended.",
+        judge=one_terminal_per_run,
+        unclaimed=needs("terminals"),
+        explain=Explanation(
+            meaning="The first durable terminal decides how a run ended. A stopped run ends interrupted with the "
+            "cause stopped; no second terminal is added, and no row of the run follows it. A reader who comes "
+            "back later, and the next model call, have nothing else to go by.",
+            example="The run is stopped while its last message completes; the worker writes completed, the stop path "
+            "writes interrupted, and both stay.",
+            usual_cause="Two ways out of a run each write the terminal without comparing; or the stop path writes it "
+            "before the worker has written its last rows.",
+            cases=("aegra/aegra#472", "aegra/aegra#552"),
+        ),
+    ),
+)

@@ -1,0 +1,36 @@
+"""What a report says beside the results themselves."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from attrs import field, frozen
+
+from sim.search.results import CampaignResult
+
+
+@frozen(kw_only=True)
+class About:
+    """The circumstances of a report, the same for every format.
+
+    Attributes:
+        version: of journalsim.
+        rules: the promise of each invariant in words, by id.
+        planned: how many scenarios were selected; 0 means as many as there are results.
+        saved: where failing cases are kept, as the user would type it.
+        report: where the report is written, as the user would type it; empty if nowhere.
+    """
+
+    version: str
+    rules: Mapping[str, str] = field(factory=dict)
+    planned: int = 0
+    saved: str = ".journalsim/failures/"
+    report: str = ""
+
+
+def partial_line(campaign: CampaignResult, about: About) -> str:
+    """Returns why the report is incomplete, or nothing if it is complete."""
+    if not campaign.interrupted:
+        return ""
+    done = len(campaign.scenarios)
+    return f"partial: stopped by the user after {done} of {max(done, about.planned)} scenarios"

@@ -1,0 +1,176 @@
+"""The whole language: a scenario as one shape."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from attrs import frozen
+
+from sim.adapters.protocol import POLICIES
+from sim.scenario.actors import ACTORS, declared, taken
+from sim.scenario.expectations import CONDITIONS
+from sim.scenario.model import LANGUAGE_VERSION, Exemption, Expect, LinkFault, Scenario
+from sim.scenario.nodes import Node, Scalar, describe
+from sim.scenario.reading import BAD, Bad, Reading
+from sim.scenario.records import Key, ListOf, Record
+from sim.scenario.script import SCRIPT
+from sim.scenario.shapes import Choice, Flag, Number, ScalarShape, Schema, Text
+from sim.scenario.steps import STEP_LIST
+from sim.scenario.sweeps import SWEEP
+from sim.scenario.words import (
+    CAPABILITY,
+    CATALOGUE_ID,
+    CLIENT,
+    COUNT_MAX,
+    DURATION,
+    INVARIANT,
+    LINE,
+    SCENARIO_NAME,
+    TAG,
+    TEXT,
+)
+
+
+@frozen
+class Version(ScalarShape):
+    """The version of the language."""
+
+    what: str = "the version of the language"
+
+    def read_scalar(self, node: Scalar, reading: Reading) -> Any:
+        if node.kind == "int" and int(node.text) == LANGUAGE_VERSION:
+            return LANGUAGE_VERSION
+        note = f"this journalsim reads version {LANGUAGE_VERSION}"
+        return reading.error("E028", node.at, f"the version of the language cannot be {describe(node)}", note=note)
+
+    def schema(self) -> Schema:
+        return {"const": LANGUAGE_VERSION}
+
+
+# --- faults ------------------------------------------------------------------------------------
+
+_LINK = Record(
+    what="a link",
+    keys={
+        "from": Key(Choice(("server",), "server"), required=True, doc="server"),
+        "to": Key(CLIENT, required=True, doc="the client"),
+    },
+)
+_CUT = Record(
+    what="a cut",
+    keys={
+        "after_frames": Key(Number(max=COUNT_MAX), default=0, doc="how many frames arrive first"),
+        "mid_frame": Key(Flag(), default=False, doc="the next frame arrives in part"),
+    },
+    nullable=True,
+)
+
+
+@frozen(kw_only=True)
+class Fault(Record):
+    """A fault of a link, with its line."""
+
+    def read(self, node: Node, reading: Reading) -> Any:
+        values = super().read(node, reading)
+        if isinstance(values, Bad):
+            return BAD
+        restore = values.get("restore_ns")
+        return LinkFault(to=values["link"]["to"], restore_ns=restore, line=node.at.line, **values["cut"])
+
+
+_FAULT = Fault(
+    what="a fault",
+    keys={
+        "link": Key(_LINK, required=True, doc="which link"),
+        "cut": Key(_CUT, required=True, doc="where it breaks"),
+        "restore": Key(DURATION, "restore_ns", default=None, doc="how long until it works again"),
+    },
+    take=lambda fault: {
+        "link": {"from": "server", "to": fault.to},
+        "cut": {"after_frames": fault.after_frames, "mid_frame": fault.mid_frame},
+        "restore_ns": fault.restore_ns,
+    },
+)
+
+# --- expect ------------------------------------------------------------------------------------
+
+
+@frozen(kw_only=True)
+class ExemptionShape(Record):
+    """An invariant that is not checked, and why."""
+
+    def wrong(self, node: Node, reading: Reading) -> Bad:
+        help = "write {invariant: …, reason: …}"
+        return reading.error("E030", node.at, "an exemption needs a reason", help=help)
+
+
+_EXEMPTION = ExemptionShape(
+    what="an exemption",
+    cls=Exemption,
+    build=lambda reason, invariant="", id="": Exemption(invariant=invariant or id, reason=reason),
+    keys={
+        "invariant": Key(INVARIANT, default=None, doc="the invariant that is not checked"),
+        "id": Key(INVARIANT, default=None, doc="the same as invariant"),
+        "reason": Key(Text(what="a reason", one_line=True, empty=False), required=True, doc="why it is not asked for"),
+    },
+    exclusive=(("invariant", "id"),),
+    one_of=("invariant", "id"),
+)
+_EXPECT = Record(
+    what="expect",
+    cls=Expect,
+    keys={
+        "finally": Key(CONDITIONS, "finally_"),
+        "sometimes": Key(CONDITIONS),
+        "exercises": Key(ListOf(of=INVARIANT, what="a list of invariants")),
+        "except": Key(ListOf(of=_EXEMPTION, what="a list of exemptions"), "exempt"),
+    },
+    nullable=True,
+)
+
+# --- the scenario ------------------------------------------------------------------------------
+
+_POLICIES = Record(
+    what="policies",
+    keys={
+        name: Key(Choice(words, f"the policy {name}"), doc=f"{words[0]} by default") for name, words in POLICIES.items()
+    },
+    code="E106",
+)
+
+
+def _build(actors: Mapping[str, Any] = {}, script: Mapping[str, Any] = {}, **values: Any) -> Scenario:
+    del values["version"]
+    return Scenario(**declared(actors, script), **values)
+
+
+def _take(scenario: Scenario) -> Mapping[str, Any]:
+    actors, script = taken(scenario.model, scenario.tools, scenario.clients)
+    rest = {name: getattr(scenario, name) for name in SCENARIO.keys if hasattr(scenario, name)}
+    return {**rest, "version": LANGUAGE_VERSION, "actors": actors, "script": script}
+
+
+SCENARIO = Record(
+    what="a scenario",
+    cls=Scenario,
+    build=_build,
+    take=_take,
+    keys={
+        "version": Key(Version(), required=True, doc="version of the language: 1"),
+        "name": Key(SCENARIO_NAME, required=True),
+        "summary": Key(LINE),
+        "why": Key(TEXT),
+        "tags": Key(ListOf(of=TAG, what="a list of tags")),
+        "covers": Key(ListOf(of=CATALOGUE_ID, what="a list of catalogue entries")),
+        "needs": Key(ListOf(of=CAPABILITY, what="a list of capabilities")),
+        "policies": Key(_POLICIES),
+        "actors": Key(ACTORS, default={}, doc="who takes part; a model, a client and the server always do"),
+        "script": Key(SCRIPT, default={}, doc="what the model says and the tools answer"),
+        "faults": Key(ListOf(of=_FAULT, what="a list of faults")),
+        "steps": Key(STEP_LIST, required=True, code="E210"),
+        "sweep": Key(SWEEP),
+        "expect": Key(_EXPECT),
+    },
+)
+"""A scenario file."""

@@ -1,0 +1,108 @@
+"""Sweeps: the axes of a scenario and the places that each one tries."""
+
+from __future__ import annotations
+
+from math import prod
+from typing import Any
+
+from attrs import evolve, frozen
+
+from sim.scenario.model import CASES_MAX, Axis, Sweep
+from sim.scenario.nodes import List, Node, Scalar
+from sim.scenario.nodes import Mapping as MappingNode
+from sim.scenario.reading import BAD, Reading
+from sim.scenario.records import Key, ListOf, MapOf, Record
+from sim.scenario.shapes import Choice, Data, Name, Number, Schema, Shape
+from sim.scenario.words import PREFIX, Place
+
+_PLACE = Place(what="a place, such as never, a point, or {after: label}", fixed=True)
+_EVERY = Record(
+    what="a sweep over everything",
+    cls=Axis,
+    build=lambda **values: Axis(name="", **values),
+    keys={
+        "every": Key(
+            Choice(("point", "step"), "point or step"), required=True, doc="one case for every point, or step"
+        ),
+        "in": Key(ListOf(of=PREFIX, what="a list of beginnings"), "inside", doc="only names that begin like this"),
+    },
+)
+
+
+@frozen(kw_only=True)
+class AxisShape(Shape):
+    """The values of one axis: ``{every: …}``, or a list of places with at most one such entry."""
+
+    what: str = "a list of places or {every: …}"
+
+    def read(self, node: Node, reading: Reading) -> Any:
+        if isinstance(node, Scalar):
+            return self.wrong(node, reading)
+        if isinstance(node, MappingNode):
+            return _EVERY.read(node, reading)
+        if not node.items:
+            return reading.error("E029", node.at, "an axis has no values", note="leave it out, or write [never]")
+        return self._list(node, reading)
+
+    def _list(self, node: List, reading: Reading) -> Any:
+        whole = [item for item in node.items if _is_every(item)]
+        values = [_PLACE.read(item, reading) for item in node.items if not _is_every(item)]
+        axes = [_EVERY.read(item, reading) for item in whole]
+        if len(whole) > 1:
+            return reading.error("E031", whole[1].at, "an axis has one {every: …}", note="list the beginnings in one")
+        if any(value is BAD for value in (*values, *axes)):
+            return BAD
+        return evolve(axes[0] if axes else Axis(name=""), values=tuple(values))
+
+    def write(self, value: Any) -> Data:
+        every = [_EVERY.write(value)] if value.every else []
+        if every and not value.values:
+            return every[0]
+        return [*(_PLACE.write(item) for item in value.values), *every]
+
+    def schema(self) -> Schema:
+        every = _EVERY.schema()
+        return {"anyOf": [every, {"type": "array", "minItems": 1, "items": {"anyOf": [_PLACE.schema(), every]}}]}
+
+
+def _is_every(node: Node) -> bool:
+    return isinstance(node, MappingNode) and node.get("every") is not None
+
+
+@frozen(kw_only=True)
+class SweepShape(MapOf):
+    """Axes by name, and the limit."""
+
+    def read(self, node: Node, reading: Reading) -> Any:
+        values = super().read(node, reading)
+        if values is BAD:
+            return BAD
+        limit = values.pop("limit", Sweep().limit)
+        axes = tuple(evolve(axis, name=name) for name, axis in values.items())
+        cases = prod(len(axis.values) + bool(axis.every) for axis in axes)
+        if cases > limit:
+            at = node.span_of("limit") if isinstance(node, MappingNode) else node.at
+            help = f"drop some values, or raise limit (at most {CASES_MAX})"
+            return reading.error("E208", at, f"the sweep has at least {cases} cases, more than {limit}", help=help)
+        return Sweep(axes=axes, limit=limit)
+
+    def read_entry(self, key: Scalar, value: Node, reading: Reading) -> Any:
+        if key.text not in self.special:
+            reading.define("axis", key.text, key.at)
+        reading.axis = key.text
+        found = super().read_entry(key, value, reading)
+        reading.axis = ""
+        return found
+
+    def write(self, value: Any) -> Data:
+        limit = {"limit": value.limit} if value.limit != Sweep().limit else {}
+        return super().write({**{axis.name: axis for axis in value.axes}, **limit})
+
+
+SWEEP = SweepShape(
+    what="a sweep",
+    special={"limit": Number(min=1, max=CASES_MAX)},
+    name=Name(what="the name of an axis"),
+    of=AxisShape(),
+    nullable=True,
+)

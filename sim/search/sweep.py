@@ -1,0 +1,107 @@
+"""The cases that a scenario spells out: every combination of its axes.
+
+An axis that says ``every: point`` is filled from the *undisturbed* run, in which
+no swept action happens: its points are the moments at which an action can be
+placed.  The undisturbed run itself is measured, never counted as a case, unless
+the scenario has no axes at all.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterable
+
+from attrs import frozen
+
+from sim.case import NEVER, Case, Placement
+from sim.errors import UsageError
+from sim.scenario.model import Axis, Scenario
+
+
+@frozen(kw_only=True)
+class Swept:
+    """The cases of a scenario.
+
+    Attributes:
+        cases: in the order of the axes, the last axis fastest.
+        places: per axis, the placements that ``every`` asked for.
+    """
+
+    cases: tuple[Case, ...]
+    places: dict[str, tuple[Placement, ...]]
+
+    @property
+    def places_total(self) -> int:
+        """How many places the sweep asked for, over all axes."""
+        return sum(len(places) for places in self.places.values())
+
+
+def undisturbed(scenario: Scenario) -> Case:
+    """Returns the case in which no swept action happens."""
+    return Case(scenario=scenario.name, axes=tuple(sorted((axis.name, NEVER) for axis in scenario.sweep.axes)))
+
+
+def spell_out(scenario: Scenario, points: Iterable[str], steps: int) -> Swept:
+    """Returns the cases of a scenario.
+
+    Args:
+        scenario: with its sweep.
+        points: that the undisturbed run passed, in order.
+        steps: that it took.
+
+    Raises:
+        UsageError: the sweep has more cases than its limit.
+    """
+    listed = tuple(points)
+    places = {axis.name: _places(axis, listed, steps) for axis in scenario.sweep.axes}
+    values = {axis.name: axis.values + places[axis.name] for axis in scenario.sweep.axes}
+    for axis in scenario.sweep.axes:
+        if not values[axis.name]:
+            raise UsageError(
+                f"{scenario.path or scenario.name}: axis ${axis.name} is empty: no point of the undisturbed run "
+                f"starts with {' or '.join(axis.inside)}; journalsim show {scenario.name} --points lists them"
+            )
+    count = math.prod(len(v) for v in values.values())
+    if count > scenario.sweep.limit:
+        sizes = " x ".join(f"{len(v)} ({name})" for name, v in values.items())
+        raise UsageError(
+            f"{scenario.path or scenario.name}: the sweep has {sizes} = {count} cases, over its limit of "
+            f"{scenario.sweep.limit}: raise sweep.limit, or narrow an axis with in: [...]"
+        )
+    names = list(values)
+    cases = tuple(
+        Case(scenario=scenario.name, axes=tuple(sorted(zip(names, combination, strict=True))))
+        for combination in itertools.product(*values.values())
+    )
+    return Swept(cases=cases, places={name: p for name, p in places.items() if p})
+
+
+def _places(axis: Axis, points: tuple[str, ...], steps: int) -> tuple[Placement, ...]:
+    if axis.every == "point":
+        return tuple(Placement("point", name) for name in points if _inside(name, axis.inside))
+    if axis.every == "step":
+        return tuple(Placement("step", number=number) for number in range(steps))
+    return ()
+
+
+def _inside(name: str, prefixes: tuple[str, ...]) -> bool:
+    return not prefixes or any(name == p or name.startswith((f"{p}.", f"{p}#")) for p in prefixes)
+
+
+def neighbours(swept: Swept, case: Case) -> list[tuple[str, Case]]:
+    """Returns the cases one place earlier and one later along each swept axis, with a phrase for each."""
+    found = []
+    known = set(swept.cases)  # membership only
+    for name, places in swept.places.items():
+        value = case.axis(name)
+        if value not in places:
+            continue
+        position = places.index(value)
+        for offset, word in ((-1, "earlier"), (1, "later")):
+            if 0 <= position + offset < len(places):
+                axes = tuple((n, places[position + offset] if n == name else v) for n, v in case.axes)
+                other = Case(scenario=case.scenario, axes=axes)
+                if other in known:
+                    found.append((f"{name} one {'step' if value.kind == 'step' else 'point'} {word}", other))
+    return found
