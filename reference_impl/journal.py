@@ -31,6 +31,7 @@ from reference_impl.lifecycle import MESSAGE, OUTCOMES, RUN
 from reference_impl.state import Message, Run, State
 from sim.adapters.protocol import ToolCall
 
+Terminal = Literal["run.completed", "run.aborted", "run.failed"]
 Reason = Literal["busy", "key_reused", "unknown", "ended", "stopping", "replaced", "not_open", "stale", "empty"]
 
 CLOSURES: Mapping[str, str] = {
@@ -303,7 +304,7 @@ def decide_end(
     state: State,
     stamp: Stamp,
     run_id: str,
-    kind: Literal["run.completed", "run.aborted", "run.failed"],
+    kind: Terminal,
     cause: str | None,
     *,
     reason: str = "",

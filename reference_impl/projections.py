@@ -15,7 +15,7 @@ from reference_impl.events import Event
 from reference_impl.journal import CLOSURES, Buffered, nothing_buffered
 from reference_impl.lifecycle import CAUSES, OUTCOMES
 from reference_impl.state import Call, Message, Run, State, Summary
-from sim.adapters.protocol import Cause, Frame, Item, ItemState
+from sim.adapters.protocol import HIDDEN_FROM_MODEL, Cause, Frame, Item, ItemState
 
 MARKERS: Mapping[str | None, str] = {
     None: "",
@@ -29,9 +29,6 @@ MARKERS: Mapping[str | None, str] = {
     "failed": "This run failed.",
 }
 """The wording of each marker; it stands in an item of its own, never inside a message."""
-
-HIDDEN = "hidden_from_model"
-"""Metadata flag: a message that people see and the model is not given."""
 
 
 def history(
@@ -218,7 +215,7 @@ def _given(run: Run, policies: Mapping[str, str]) -> Iterator[Item]:
 
 
 def _is_given(message: Message, partials: bool) -> bool:
-    if message.metadata.get(HIDDEN):
+    if message.metadata.get(HIDDEN_FROM_MODEL):
         return False
     return message.state == "completed" or (message.state == "interrupted" and partials)
 

@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from typing import Any, ClassVar, Literal
 
 from reference_impl.journal import Refused, decide_accept, decide_annotate, decide_rewrite, decide_stop
-from reference_impl.projections import context, history
 from reference_impl.recovery import recover
 from reference_impl.stores.base import Store
 from reference_impl.worker import Worker
@@ -55,7 +54,7 @@ class Server:
             known = self.state.session(session_id).keys.get(key)
             if self.writer.closing:
                 raise RunBusy("the server is shutting down")
-            run_id = known or self.ports.mint("run")
+            run_id = known or self.mint_run()
             decision = self.writer.commit(
                 lambda stamp: decide_accept(
                     self.state,
@@ -65,7 +64,7 @@ class Server:
                     key=key,
                     text=text,
                     busy=self.writer.policies["busy"],
-                    buffered=self.writer.partials.content,
+                    buffered=self.writer.snapshot,
                 )
             )
             if isinstance(decision, Refused):
@@ -75,6 +74,10 @@ class Server:
                 self.writer.controls[run_id] = Control()
                 self.ports.spawn(f"worker:{run_id}", self.worker_class(self.writer, self.state.runs[run_id]).run)
         return run_id
+
+    def mint_run(self) -> str:
+        """Returns the id of a new run."""
+        return self.ports.mint("run")
 
     async def stop(
         self, session_id: str, run_id: str, mode: StopMode = "interrupt", cause: str = "stopped", by: str = "person"
@@ -90,7 +93,7 @@ class Server:
                     cause=cause,
                     mode=mode,
                     by=by,
-                    buffered=self.writer.partials.content,
+                    buffered=self.writer.snapshot,
                 )
             )
         if isinstance(decision, Refused):
@@ -116,11 +119,11 @@ class Server:
 
     def read(self, session_id: str) -> tuple[Item, ...]:
         """Returns what a page opened now would show."""
-        return history(self.state, session_id, self.writer.policies, self.writer.partials.content)
+        return self.writer.shown(session_id)
 
     def context(self, session_id: str) -> tuple[Item, ...]:
         """Returns what the next model call would be given."""
-        return context(self.state, session_id, self.writer.policies)
+        return self.writer.given(session_id)
 
     def statistics(self) -> Statistics:
         """Returns the sizes of the buffers."""

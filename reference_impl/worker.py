@@ -27,6 +27,7 @@ from reference_impl.journal import (
     Decision,
     Refused,
     Stamp,
+    Terminal,
     decide_complete,
     decide_end,
     decide_open,
@@ -35,7 +36,6 @@ from reference_impl.journal import (
     decide_tool_end,
     decide_tool_start,
 )
-from reference_impl.projections import context
 from reference_impl.state import Call, Run
 from reference_impl.writer import Writer
 from sim.adapters.protocol import Completion, ModelError, ModelEvent, ModelRequest, ToolCall, ToolError
@@ -109,7 +109,7 @@ class Worker:
             if response is None:
                 await self.end("run.failed", "failed", self.trouble)
                 return
-            calls = [c for c in run.calls.values() if c.message_id in response.messages and c.state == "requested"]
+            calls = [c for c in run.calls.values() if c.message_id in response.messages]
             if response.reason != "tool_use" or not calls:
                 await self.end("run.completed", None)
                 return
@@ -147,7 +147,7 @@ class Worker:
             run_id=run.run_id,
             session_id=run.session_id,
             attempt=response.attempt,
-            context=context(self.state, run.session_id, writer.policies),
+            context=writer.given(run.session_id),
         )
         async with writer.ports.model(request, on_late=on_late) as stream:
             async for event in stream:
@@ -290,23 +290,22 @@ class Worker:
 
     # --- the end
 
-    async def end(
-        self, kind: Literal["run.completed", "run.aborted", "run.failed"], cause: str | None, reason: str = ""
-    ) -> None:
-        """Appends the last batch of the run, the terminal at its end."""
-        writer = self.writer
-        await self.append(
-            lambda stamp: decide_end(
-                self.state,
-                stamp,
-                self.run_state.run_id,
-                kind,
-                cause,
-                reason=reason,
-                buffered=writer.partials.content,
-                closures=writer.closes_on_write,
-                audit=writer.audits,
-            )
+    async def end(self, kind: Terminal, cause: str | None, reason: str = "") -> None:
+        """Appends the last batch of the run."""
+        await self.append(lambda stamp: self.last_batch(stamp, kind, cause, reason))
+
+    def last_batch(self, stamp: Stamp, kind: Terminal, cause: str | None, reason: str) -> Decision:
+        """Decides on the last batch of the run, the terminal at its end."""
+        return decide_end(
+            self.state,
+            stamp,
+            self.run_state.run_id,
+            kind,
+            cause,
+            reason=reason,
+            buffered=self.writer.snapshot,
+            closures=self.writer.closes_on_write,
+            audit=self.writer.audits,
         )
 
     async def append(self, decide: Callable[[Stamp], Decision]) -> Decision:

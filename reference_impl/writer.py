@@ -20,10 +20,10 @@ from reference_impl.events import BARRIERS, Event
 from reference_impl.journal import Decision, Refused, Stamp
 from reference_impl.lifecycle import TERMINALS
 from reference_impl.partials import Partials
-from reference_impl.projections import frame
+from reference_impl.projections import context, frame, history
 from reference_impl.state import Run, State
 from reference_impl.stores.base import Store
-from sim.adapters.protocol import POLICIES, Frame, Ports
+from sim.adapters.protocol import POLICIES, Frame, Item, Ports
 
 
 @define(eq=False)
@@ -112,7 +112,21 @@ class Writer:
         del self.controls[event.run_id]
         control.done.set()
 
+    # --- views
+
+    def shown(self, session_id: str) -> tuple[Item, ...]:
+        """Returns what a page opened now would show."""
+        return history(self.state, session_id, self.policies, self.partials.content)
+
+    def given(self, session_id: str) -> tuple[Item, ...]:
+        """Returns what the next model call is given."""
+        return context(self.state, session_id, self.policies)
+
     # --- buffers
+
+    def snapshot(self, message_id: str) -> Content:
+        """Returns what an interruption keeps of an open message, on top of its rows."""
+        return self.partials.content(message_id)
 
     def buffer(self, run: Run, message_id: str, piece: Content, source: str | None) -> None:
         """Adds a piece to an open message and shows it to the readers; its row will follow."""

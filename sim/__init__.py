@@ -1,0 +1,107 @@
+"""journalsim: deterministic simulation and fault injection for the run journals of LLM agents.
+
+What adopters import stands here; everything else is internal.  Names that need
+trio are imported when they are first used, so that reading a scenario or a case
+stays cheap.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+from sim.version import __version__
+
+if TYPE_CHECKING:
+    from sim.adapters.protocol import (
+        Capabilities,
+        Completion,
+        Frame,
+        Item,
+        ModelError,
+        ModelEvent,
+        ModelRequest,
+        OutcomeUnknown,
+        Ports,
+        RunBusy,
+        RunnerAdapter,
+        Statistics,
+        StoreAdapter,
+        ToolCall,
+        ToolError,
+    )
+    from sim.case import Case
+    from sim.history import Event, History
+    from sim.invariants.judge import INVARIANTS, check_history
+    from sim.invariants.verdict import Status, Verdict, Violation
+    from sim.scenario.dump import dump_scenario
+    from sim.scenario.loader import load_scenario
+    from sim.scenario.model import Scenario
+
+_HOME = {
+    "sim.adapters.protocol": (
+        "Capabilities",
+        "Completion",
+        "Frame",
+        "Item",
+        "ModelError",
+        "ModelEvent",
+        "ModelRequest",
+        "OutcomeUnknown",
+        "Ports",
+        "RunBusy",
+        "RunnerAdapter",
+        "Statistics",
+        "StoreAdapter",
+        "ToolCall",
+        "ToolError",
+    ),
+    "sim.case": ("Case",),
+    "sim.history": ("Event", "History"),
+    "sim.invariants.judge": ("INVARIANTS", "check_history"),
+    "sim.invariants.verdict": ("Status", "Verdict", "Violation"),
+    "sim.scenario.dump": ("dump_scenario",),
+    "sim.scenario.loader": ("load_scenario",),
+    "sim.scenario.model": ("Scenario",),
+}
+_WHERE = {name: module for module, names in _HOME.items() for name in names}
+
+__all__ = [
+    "INVARIANTS",
+    "Capabilities",
+    "Case",
+    "Completion",
+    "Event",
+    "Frame",
+    "History",
+    "Item",
+    "ModelError",
+    "ModelEvent",
+    "ModelRequest",
+    "OutcomeUnknown",
+    "Ports",
+    "RunBusy",
+    "RunnerAdapter",
+    "Scenario",
+    "Statistics",
+    "Status",
+    "StoreAdapter",
+    "ToolCall",
+    "ToolError",
+    "Verdict",
+    "Violation",
+    "__version__",
+    "check_history",
+    "dump_scenario",
+    "load_scenario",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _WHERE:
+        raise AttributeError(f"module 'sim' has no attribute {name!r}")
+    return getattr(importlib.import_module(_WHERE[name]), name)
+
+
+def __dir__() -> list[str]:
+    return __all__

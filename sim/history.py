@@ -40,6 +40,7 @@ KINDS: Mapping[str, str] = {
     "server.shut_down": "the server ended in good order",
     "server.crashed": "the server process was killed",
     "maintenance.done": "a maintenance verb returned: verb, item, metadata",
+    "maintenance.refused": "a maintenance verb was refused: verb, reason",
     # the model
     "model.called": "the system called the model: attempt, purpose, context (items); subject is the turn",
     "model.chunk": "a chunk was handed over: part (text, reasoning, tool_call, tool_arguments), text, chunk (number)",

@@ -16,6 +16,7 @@ import trio
 from attrs import define, evolve, field
 
 from sim.adapters.protocol import (
+    HIDDEN_FROM_MODEL,
     Capabilities,
     Cause,
     Completion,
@@ -129,7 +130,7 @@ class StoreDriver:
 
     async def context(self, session_id: str) -> Sequence[Item]:
         """What the model is given: the store's rows but for those that only people see."""
-        return [item for item in await self.read(session_id) if item.metadata.get("visible_to_model", True)]
+        return [item for item in await self.read(session_id) if not item.metadata.get(HIDDEN_FROM_MODEL)]
 
     async def annotate(self, session_id: str, item_id: str, metadata: dict[str, Any]) -> None:
         """Passes a metadata change on."""

@@ -50,6 +50,9 @@ POLICIES: Mapping[str, tuple[str, ...]] = {
 What a Stop keeps is not here: it is the ``mode`` of the stop itself.
 """
 
+HIDDEN_FROM_MODEL = "hidden_from_model"
+"""The one metadata flag with a meaning of its own: true keeps an item out of the model's context."""
+
 T = TypeVar("T")
 MaybeAwaitable: TypeAlias = T | Awaitable[T]
 
@@ -59,7 +62,7 @@ class OutcomeUnknown(Exception):
 
 
 class RunBusy(Exception):
-    """Raised by ``start`` when the session has an active run and the policy is to refuse."""
+    """Raised by ``start``, or by a rewrite of the history, that an active run does not allow: refused, nothing done."""
 
 
 class ModelError(Exception):
@@ -93,7 +96,7 @@ class Item:
         run_id: the run that wrote it, if known.
         cause: of an interrupted marker or message, why.
         origin: who made the text.
-        metadata: flags that are not text, such as visibility to the model.
+        metadata: flags that are not text; see :data:`HIDDEN_FROM_MODEL`.
     """
 
     kind: ItemKind

@@ -222,15 +222,15 @@ class Server:
             if item is None or item.id is None:
                 return
             arguments = (step.session, item.id, dict(step.metadata))
-        if await self._call(step.verb, verb, *arguments):
-            self._world.record(
-                "maintenance",
-                "maintenance.done",
-                verb=step.verb,
-                session=step.session,
-                item=step.message,
-                metadata=dict(step.metadata),
-            )
+        record = partial(self._world.record, "maintenance", verb=step.verb, session=step.session)
+        try:
+            await self._attempt(step.verb, verb, *arguments)
+        except RunBusy as error:
+            record("maintenance.refused", reason=str(error) or "busy")
+        except Exception as error:
+            self._trouble(step.verb, error)
+        else:
+            record("maintenance.done", item=step.message, metadata=dict(step.metadata))
 
     # --- looking
 

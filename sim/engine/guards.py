@@ -63,8 +63,8 @@ def quiet_collector() -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def watchdog(after_s: float = BLOCKED_AFTER_S) -> Iterator[Callable[[], None]]:
-    """Raises :class:`BlockedInRealTimeError` in code that holds the thread for ``after_s`` real seconds.
+def watchdog() -> Iterator[Callable[[], None]]:
+    """Raises :class:`BlockedInRealTimeError` in code that holds the thread for ``BLOCKED_AFTER_S`` real seconds.
 
     Yields:
         A function to call at the start of each case; it gives the next case its full time.
@@ -78,13 +78,13 @@ def watchdog(after_s: float = BLOCKED_AFTER_S) -> Iterator[Callable[[], None]]:
     def bark(signum: int, frame: FrameType | None) -> None:
         where = f"{frame.f_code.co_filename}:{frame.f_lineno}" if frame is not None else "unknown"
         raise BlockedInRealTimeError(
-            f"held the thread for {after_s:g} s of real time at {_short(where)}; "
+            f"held the thread for {BLOCKED_AFTER_S:g} s of real time at {_short(where)}; "
             "in a simulation only virtual time may pass: wait through the ports, or trio.sleep"
         )
 
     saved = signal.signal(signal.SIGALRM, bark)
     try:
-        yield lambda: (signal.setitimer(signal.ITIMER_REAL, after_s, BLOCKED_AGAIN_S), None)[1]
+        yield lambda: (signal.setitimer(signal.ITIMER_REAL, BLOCKED_AFTER_S, BLOCKED_AGAIN_S), None)[1]
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, saved)

@@ -87,9 +87,11 @@ def _compose(text: str, reading: Reading) -> Node | None:
             del reading.problems[found:]
             error = problem
     mark = error.problem_mark.index
-    at = _Places(text).span(mark, mark)
+    places = _Places(text)
+    at = places.span(mark, mark)
     context = f"{error.context}: " if error.context else ""
-    reading.error("E005", at, f"the YAML cannot be read: {context}{error.problem}")
+    note = f"begun on line {places.span(error.context_mark.index, 0).line}" if error.context_mark else ""
+    reading.error("E005", at, f"the YAML cannot be read: {context}{error.problem}", note=note)
     return None
 
 

@@ -1,0 +1,45 @@
+"""What an entry of the zoo is, and how one is built."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import ClassVar
+
+from attrs import frozen
+
+from reference_impl.runner import ReferenceJournal
+from reference_impl.server import Server
+from reference_impl.stores.sqlite import SQLiteStore
+from reference_impl.worker import Worker
+from reference_impl.writer import Writer
+
+
+@frozen(kw_only=True)
+class Bug:
+    """One mistake that a public system made, made again.
+
+    Attributes:
+        name: kebab-case; ``journalsim -a ref:bug-NAME``.
+        summary: what this journal does wrong, one sentence.
+        failure_mode: id in the catalogue of failure modes; empty for mistakes of harness authors.
+        trips: the invariants that it must break, and no others.
+        build: makes the journal that has it.
+    """
+
+    name: str
+    summary: str
+    failure_mode: str
+    trips: tuple[str, ...]
+    build: Callable[[], ReferenceJournal]
+
+
+def with_parts(
+    server: type[Server] = Server, writer: type[Writer] = Writer, worker: type[Worker] = Worker
+) -> Callable[[], ReferenceJournal]:
+    """Returns a builder of the reference journal with some of its parts exchanged."""
+
+    class Varied(server):  # type: ignore[valid-type,misc]  # the base is an argument
+        writer_class: ClassVar[type[Writer]] = writer
+        worker_class: ClassVar[type[Worker]] = worker
+
+    return lambda: ReferenceJournal(SQLiteStore, Varied)

@@ -1,0 +1,68 @@
+"""Mistakes around the life of runs, their readers and their memory."""
+
+from __future__ import annotations
+
+from reference_impl.bugs.bug import Bug, with_parts
+from reference_impl.content import Content
+from reference_impl.events import Event
+from reference_impl.partials import Partials
+from reference_impl.server import Server
+from reference_impl.stores.base import Store
+from reference_impl.writer import Control, Writer
+from sim.adapters.protocol import Ports
+
+
+class _StopsOnDisconnect(Server):
+    async def disconnected(self, session_id: str, client: str) -> None:
+        for run in self.state.session(session_id).active_runs():  # whatever the policy says
+            await self.stop(session_id, run.run_id, cause="disconnected", by=client)
+
+
+class _Hoard(Partials):
+    """Remembers every message that it ever held."""
+
+    def fits(self, message_id: str, piece: Content) -> bool:
+        return True
+
+    def evict(self, message_id: str) -> None:
+        if message_id in self._buffers:
+            self._buffers[f"{message_id} (done)"] = self._buffers.pop(message_id)
+
+    def clear(self, run_id: str) -> None:
+        """Forgets nothing."""
+
+
+class _Hoards(Writer):
+    def __init__(self, store: Store, ports: Ports) -> None:
+        super().__init__(store, ports)
+        self.partials = _Hoard()
+
+
+class _KeepsTheSlot(Writer):
+    def release(self, control: Control, event: Event) -> None:
+        super().release(Control() if event.kind == "run.failed" else control, event)
+
+
+RUNS = (
+    Bug(
+        name="disconnect-runs-stop-hook",
+        summary="A reader that goes away stops the runs of its session.",
+        failure_mode="GO-4",
+        trips=("disconnect-is-not-stop",),
+        build=with_parts(server=_StopsOnDisconnect),
+    ),
+    Bug(
+        name="buffers-never-dropped",
+        summary="Text of finished messages stays in memory.",
+        failure_mode="DF-6",
+        trips=("bounded-partials",),
+        build=with_parts(writer=_Hoards),
+    ),
+    Bug(
+        name="session-lock-kept-after-failure",
+        summary="A run that fails keeps its session's slot, and the prompt behind it waits for ever.",
+        failure_mode="HW-18",
+        trips=("no-deadlock",),
+        build=with_parts(writer=_KeepsTheSlot),
+    ),
+)

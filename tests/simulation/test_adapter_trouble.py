@@ -1,0 +1,91 @@
+"""An adapter that raises, hangs, blocks or lies is named as such, and the run goes on."""
+
+from __future__ import annotations
+
+import pytest
+
+from sim.adapters.loading import load_adapter
+from sim.engine import guards
+from sim.errors import AdapterError, Exit, UsageError
+from sim.scenario.loader import load_scenario
+from sim.scenario.model import Scenario
+from sim.search.campaign import Campaign, run_campaign
+from sim.search.scenario_run import run_scenario
+
+ONE = b"""
+version: 1
+name: one
+actors: {alice: {is: client}}
+script: {model: [{stream: [{text: [Hello]}, {finish: end_turn}]}]}
+steps: [{alice.send: Hi}, {alice.reload: {after: send, delay: 1s}}]
+"""
+
+
+def one(name: str = "one") -> Scenario:
+    return load_scenario(ONE.replace(b"name: one", f"name: {name}".encode()), "one.race.yaml")
+
+
+def broken(name: str) -> str:
+    return f"python:tests.adapters.broken:{name}"
+
+
+def test_an_append_that_raises_is_named_with_its_verb() -> None:
+    result = run_scenario(one(), load_adapter(broken("Raises")))
+    assert result.exit is Exit.ADAPTER
+    assert "RuntimeError: the table is" in result.trouble[0]
+
+
+def test_a_store_that_cannot_open_is_named() -> None:
+    result = run_scenario(one(), load_adapter(broken("RaisesOnOpen")))
+    assert result.exit is Exit.ADAPTER
+    assert result.trouble[0].startswith("setup: OSError: no such database")
+
+
+def test_a_read_that_never_returns_is_named_as_hanging_in_virtual_time() -> None:
+    result = run_scenario(one(), load_adapter(broken("HangsInVirtualTime")))
+    assert "hangs in virtual time" in result.trouble[0]
+
+
+def test_an_append_that_blocks_the_thread_is_named_with_the_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(guards, "BLOCKED_AFTER_S", 0.2)
+    monkeypatch.setattr(guards, "BLOCKED_AGAIN_S", 0.05)
+    result = run_scenario(one(), load_adapter(broken("BlocksInRealTime")))
+    assert "BlockedInRealTimeError" in result.trouble[0]
+    assert "adapters/broken.py" in result.trouble[0]
+
+
+def test_the_other_scenarios_of_a_run_still_run() -> None:
+    campaign = Campaign(scenarios=(one("first"), one("second")), adapter=broken("Raises"))
+    result = run_campaign(campaign)
+    assert [r.scenario.name for r in result.scenarios] == ["first", "second"]
+    assert result.exit is Exit.ADAPTER
+
+
+def test_a_store_that_rolls_dice_breaks_the_promise_to_be_deterministic() -> None:
+    results = [run_scenario(one(), load_adapter(broken("RollsDice"))) for _ in range(12)]
+    assert any(f.violation.invariant == "deterministic" for r in results for f in r.failures)
+
+
+def test_a_store_that_loses_rows_breaks_a_promise_and_is_no_trouble() -> None:
+    result = run_scenario(one(), load_adapter(broken("Forgets")))
+    assert {f.violation.invariant for f in result.failures} == {"no-lost-completed-message"}
+    assert not result.trouble
+
+
+@pytest.mark.parametrize(
+    ("spec", "error", "says"),
+    [
+        ("rf", UsageError, "did you mean 'ref'"),
+        ("ref:bug-nothing", UsageError, "unknown variant"),
+        ("python:tests.adapters.broken", UsageError, "write python:package.module:factory"),
+        ("python:tests.adapters.nowhere:make", AdapterError, "cannot import"),
+        ("python:tests.adapters.broken:Raise", AdapterError, "did you mean 'Raises'"),
+        (broken("NoCapabilities"), AdapterError, "needs an attribute 'capabilities'"),
+        (broken("LacksVerbs"), AdapterError, "lacks open, close, append, read"),
+        (broken("factory_raises"), AdapterError, "the factory raised ValueError: no licence"),
+        ("exec:./journal", UsageError, "not supported yet"),
+    ],
+)
+def test_a_wrong_adapter_name_says_what_to_do(spec: str, error: type[Exception], says: str) -> None:
+    with pytest.raises(error, match=says):
+        load_adapter(spec)

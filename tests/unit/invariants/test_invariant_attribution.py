@@ -1,0 +1,102 @@
+from __future__ import annotations
+
+from story import END, A, R, Story, U
+
+from sim.adapters.protocol import Item
+from sim.invariants.facts import Facts
+
+
+def refs(story: Story, *items: Item) -> tuple[str | None, ...]:
+    return Facts(story.history()).refs(items, "s1")
+
+
+def answers(*texts: str, ids: bool = False) -> Story:
+    story = Story(ids=ids).asks()
+    for number, text in enumerate(texts, 1):
+        story.answers(f"model.turn{number}", text)
+    return story
+
+
+def said(text: str, **fields) -> Item:
+    return Item(kind="assistant", text=text, **fields)
+
+
+def test_alias_decides_against_the_text():
+    assert refs(answers("one", "two", ids=True), A("model.turn2", "one")) == ("model.turn2",)
+
+
+def test_provider_id_may_be_the_row_id():
+    assert refs(answers("one", "two", ids=True), said("?", id="msg-turn2")) == ("model.turn2",)
+
+
+def test_frame_ties_a_row_id_to_the_provider_id():
+    story = answers("one", ids=True).says("model.turn9", "nine")
+    assert refs(story, said("?", id="j-model.turn1")) == ("model.turn1",)
+
+
+def test_provider_id_that_two_messages_share_does_not_decide():
+    story = answers("one", "two", ids=True)
+    shared = story.events[-1]._replace(position=len(story.events), subject="model.turn1")
+    story.events.append(
+        shared._replace(kind="model.chunk", data={"part": "text", "text": "", "provider_id": "msg-turn2"})
+    )
+    assert refs(story, said("two", aliases=("msg-turn2",))) == ("model.turn2",)
+
+
+def test_equal_texts_are_taken_in_order_and_copies_belong_to_the_last():
+    assert refs(answers("Yes", "Yes"), said("Yes"), said("Yes"), said("Yes")) == (
+        "model.turn1",
+        "model.turn2",
+        "model.turn2",
+    )
+
+
+def test_run_of_a_row_decides_between_equal_texts():
+    story = Story(ids=False).asks().answers("model.turn1", "Yes").asks("Yo", "r2", "k2").calls("model.turn2", "r2")
+    story.answers("model.turn2", "Yes")
+    assert refs(story, said("Yes", run_id="r2")) == ("model.turn2",)
+    assert refs(story, said("Yes", run_id="a name of its own")) == ("model.turn1",)
+
+
+def test_beginning_of_a_text_is_found_after_whole_texts():
+    story = answers("abc", "abd")
+    assert refs(story, said("ab"), said("abc")) == ("model.turn2", "model.turn1")
+    assert refs(story, said("abc"), said("abd"), said("ab")) == ("model.turn1", "model.turn2", "model.turn2")
+
+
+def test_reasoning_tells_messages_without_text_apart():
+    story = Story(ids=False).asks().calls().says("model.turn1", "hm ", "so", part="reasoning").completes("model.turn1")
+    assert refs(story, said("", reasoning="hm so")) == ("model.turn1",)
+    assert refs(story, said("", reasoning="hm ")) == ("model.turn1",)
+    assert refs(story, said("", reasoning="else")) == (None,)
+
+
+def test_text_that_was_kept_badly_is_found_by_its_beginning():
+    story = answers("Hello", "World")
+    assert refs(story, said("Hello and more")) == ("model.turn1",)
+    assert refs(story, said("Hello"), said("Hello and more")) == ("model.turn1", "model.turn1")
+
+
+def test_stranger_belongs_to_the_only_message_of_its_run_that_has_no_row():
+    assert refs(answers("Hello"), said("garbled", run_id="r1")) == ("model.turn1",)
+    assert refs(answers("Hello"), said("garbled")) == (None,)
+    assert refs(answers("Hello", "World"), said("garbled", run_id="r1")) == (None,)
+    assert refs(answers("Hello"), said("", run_id="r1")) == (None,)
+
+
+def test_rows_of_people_go_by_run_then_by_order_accepted_first():
+    story = Story().sends("Hi", "k0").event("run.refused", key="k0").asks("Hi", "r1", "k1").asks("Hi", "r2", "k2")
+    assert refs(story, U("Hi", "r2"), U("Hi", None)) == ("user3", "user2")
+    assert refs(story, U("Hi", None), U("Hi", None), U("Hi", None)) == ("user2", "user3", "user1")
+    assert refs(story, *[U("Hi", None)] * 4)[3] == "user3"
+    assert refs(story, U("Ho", None), END("r1"), R("t1")) == (None, None, None)
+
+
+def test_row_that_only_a_refused_request_explains_belongs_to_it_once():
+    story = Story().sends("Hi", "k0").event("run.refused", key="k0")
+    assert refs(story, U("Hi", None), U("Hi", None)) == ("user1", None)
+
+
+def test_rows_of_another_conversation_are_not_matched():
+    story = answers("one", ids=True)
+    assert Facts(story.history()).refs((A("model.turn1", "one"), U("Hi")), "s2") == (None, None)
