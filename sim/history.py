@@ -24,7 +24,8 @@ KINDS: Mapping[str, str] = {
     "client.applied": "the client put a frame into its view: frame (kind), message, text, reasoning, source, state",
     "client.reloaded": "the client dropped its view and showed what the journal holds: items",
     "client.detached": "the client stopped watching without stopping anything",
-    "client.attached": "the client began to watch",
+    "client.disconnected": "the client's connection broke, because the server went away",
+    "client.attached": "the client began to watch, or reattached",
     # requests on their way to the server
     "request.delivered": "a request reached the server: verb, key, copy",
     "request.lost": "a request never reached the server: verb, key",
@@ -57,7 +58,7 @@ KINDS: Mapping[str, str] = {
     # the journal, as far as the harness sees it
     "store.acknowledged": "an append returned: item",
     "store.failed": "an append raised: item, outcome (failed, unknown), error",
-    "journal.read": "what a page would show: items, reason (reload, quiet, end)",
+    "journal.read": "what a page would show: items, reason (reload, reattach, annotate, quiet)",
     "journal.context": "what the next model call would be given: items",
     "statistics.taken": "sizes of the partial cache: statistics, quiet",
     # the harness itself

@@ -15,7 +15,7 @@ from attrs import define, field
 from sim.actors.link import Link
 from sim.adapters.protocol import Frame, Item
 from sim.engine.world import World
-from sim.scenario.model import ClientSpec, Step
+from sim.scenario.model import ClientSpec, Step, Travel
 
 
 @define
@@ -62,6 +62,8 @@ class Client:
         self.name = spec.name
         self.session = session
         self.attached = True
+        self.connected = True
+        self._spec = spec
         self._world = world
         self._link = Link(world, spec)
         self._backend = backend
@@ -90,7 +92,7 @@ class Client:
     def reload(self, step: Step) -> None:
         """The person reloads the page: the view is what the journal holds then."""
         point = self._before("reload")
-        self.attached = True
+        self.attached = self.connected = True
         self._link.request("read", "", step.travel, lambda: self._backend.read(self.session, "reload", self._reloaded))
         self._world.passed(f"{point}.after")
 
@@ -107,11 +109,36 @@ class Client:
             self.attached = True
             self._record("client.attached")
 
+    # --- the connection
+
+    def lose_connection(self) -> None:
+        """The server went away: nothing more arrives until the client reattaches."""
+        if self.connected:
+            self.connected = False
+            if self.attached:
+                self._record("client.disconnected")
+
+    def server_is_back(self) -> None:
+        """A server is up again: a client that reattaches by itself does so after its retry time."""
+        if not self.connected and self._spec.kind != "cli":
+            self._world.scheduler.after(self._spec.retry_ns, f"person.{self.name}", self.reattach)
+
+    def reattach(self) -> None:
+        """Connects again and shows what the journal holds."""
+        if self.connected:
+            return
+        self.connected = True
+        if self.attached:
+            self._record("client.attached")
+            self._link.request(
+                "read", "", Travel(), lambda: self._backend.read(self.session, "reattach", self._reloaded)
+            )
+
     # --- what the client is told
 
     def frame(self, frame: Frame) -> None:
         """The server sends a frame; it is applied when it has arrived."""
-        if self.attached:
+        if self.attached and self.connected:
             self._link.frame(lambda: self._apply(frame))
 
     def _apply(self, frame: Frame) -> None:

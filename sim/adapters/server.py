@@ -72,6 +72,8 @@ class Server:
             if await self._call("setup", adapter.setup, self._where, ports) and process.alive:
                 self._adapter = adapter
                 world.record("server", "server.started", incarnation=world.number("server"))
+                for client in self.clients:
+                    client.server_is_back()
         except BaseException as error:
             if not all(isinstance(leaf, Killed) for leaf in leaves(error)):
                 raise
@@ -90,9 +92,15 @@ class Server:
             except Exception as error:
                 self._trouble("crash", error)
         process.kill()
+        self._cut_off()
+
+    def _cut_off(self) -> None:
+        """Breaks every connection: open requests get no answer, and clients hear nothing more."""
         answers, self._open_answers = self._open_answers, {}
         for lost in answers.values():
             lost()
+        for client in self.clients:
+            client.lose_connection()
 
     def shut_down(self) -> None:
         """Ends the process in good order."""
@@ -105,6 +113,7 @@ class Server:
         if await self._call("shutdown", adapter.shutdown) and process.alive:
             self.process = self._adapter = None
             self._world.record("server", "server.shut_down")
+            self._cut_off()
             process.kill()
 
     def take(self, step: Step) -> None:

@@ -144,7 +144,7 @@ async def _traces(it: Host, executor: Executor) -> list[dict[str, Any]]:
     first = await executor.run(it, base)
     swept = spell_out(executor.scenario, first.points, first.steps)
     traces = []
-    for case in (base, *_spread(swept.cases)):
+    for case in dict.fromkeys((base, *_spread(swept.cases))):
         ran = await executor.run(it, case)
         traces.append({"case": case_to_data(case), "hash": trace_hash(ran.history.events)})
     return traces

@@ -207,8 +207,7 @@ class _Stage:
                 await scheduler.wait_quiet(QUIET_WITHIN_NS)
             director.finish()
             self._points = tuple(world.points)
-            if server.process is None and scheduler.over is None:
-                await self._complete("setup", server.start_process)
+            await self._heal()
         self._steps = scheduler.steps
         if scheduler.over is not None:
             limit = scheduler.steps_max if scheduler.over == "steps" else len(world.events)
@@ -219,6 +218,16 @@ class _Stage:
         for session in dict.fromkeys(client.session for client in self._clients.values()):
             await self._complete("read", partial(server.read_items, session, "quiet"))
             await self._complete("context", partial(server.look, session))
+
+    async def _heal(self) -> None:
+        """Undoes what the faults left broken: a server that is down, a client that does not reattach by itself."""
+        if self._scheduler.over is None and self._server.process is None:
+            await self._complete("setup", self._server.start_process)
+        lost = [client for client in self._clients.values() if not client.connected]
+        for client in lost:
+            client.reattach()
+        if lost and self._scheduler.over is None:
+            await self._scheduler.wait_quiet(QUIET_WITHIN_NS)
 
     async def _complete(self, verb: str, work: Callable[[], Awaitable[Any]]) -> bool:
         """Awaits a verb in a task of its own, so that one that never returns is noticed."""
