@@ -21,6 +21,7 @@ from sim.version import __version__
 COMMANDS = {
     "run": ("run", "Run race scenarios against a journal and judge it."),
     "replay": ("replay", "Run a saved failing case again: same trace, or fixed?"),
+    "pin": ("pin", "Write a saved failing case as a small scenario of its own."),
     "show": ("show", "Print everything that happened in a saved case, or the points of a scenario."),
     "check": ("scenarios", "Check scenario files, without running anything."),
     "fmt": ("scenarios", "Print scenario files in canonical form, or rewrite them."),

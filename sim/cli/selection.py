@@ -74,7 +74,9 @@ def builtin_folder() -> Path:
     """Returns the folder of the scenarios that ship with journalsim: in the wheel, or in a checkout."""
     package = Path(__file__).parents[1]
     shipped = package / "_scenarios"
-    return shipped if shipped.is_dir() else package.parent / "scenarios"
+    folder = shipped if shipped.is_dir() else package.parent / "scenarios"
+    here = Path.cwd()
+    return folder.relative_to(here) if folder.is_relative_to(here) else folder
 
 
 def _source(scenario: Scenario) -> str:

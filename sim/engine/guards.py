@@ -124,7 +124,8 @@ def _trap(label: str, original: Any, found: dict[str, None]) -> Any:
 
 def _ours(path: str) -> bool:
     parts = path.replace(os.sep, "/").split("/")
-    return "trio" in parts or parts[-3:-1] in (["sim", "engine"], ["sim", "search"])
+    own = parts[-3:-1] in (["sim", "engine"], ["sim", "search"])
+    return own or "trio" in parts or path == socket.__file__  # trio's own wake-up socket
 
 
 def _short(where: str) -> str:

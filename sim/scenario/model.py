@@ -14,7 +14,7 @@ from typing import Any, Literal
 from attrs import field, frozen
 
 from sim.adapters.protocol import StopMode
-from sim.case import Placement
+from sim.case import Delay, Placement
 
 LANGUAGE_VERSION = 1
 MS = 1_000_000
@@ -404,6 +404,7 @@ class Scenario:
         faults: faults of links.
         steps: what happens.
         sweep: where it happens.
+        schedule: deviations from first in, first out, as a search found them.
         expect: what must come out.
         path: the file, for messages; not part of the value.
     """
@@ -421,6 +422,7 @@ class Scenario:
     faults: tuple[LinkFault, ...] = ()
     steps: tuple[Step, ...]
     sweep: Sweep = field(factory=Sweep)
+    schedule: tuple[Delay, ...] = ()
     expect: Expect = field(factory=Expect)
     path: str = field(default="", eq=False)
 

@@ -68,9 +68,6 @@ class Key:
     code: str = "E030"
 
 
-Check = Callable[[dict[str, Any], MappingNode, Reading], Any]
-
-
 @frozen(kw_only=True)
 class Record(Shape):
     """A mapping with known keys.
@@ -81,7 +78,6 @@ class Record(Shape):
         cls: the class that is built; documents and defaults come from it.
         build: makes the value of attribute values; ``cls`` by default.
         take: the way back.
-        check: looks at the whole; reports, and returns :data:`BAD` if it found something.
         nullable: nothing at all may stand for no keys.
         exclusive: pairs of keys of which only one may be given.
         one_of: keys of which at least one must be given.
@@ -92,7 +88,6 @@ class Record(Shape):
     cls: Any = dict
     build: Callable[..., Any] | None = None
     take: Callable[[Any], Mapping[str, Any]] | None = None
-    check: Check | None = None
     nullable: bool = False
     exclusive: tuple[tuple[str, str], ...] = ()
     one_of: tuple[str, ...] = ()
@@ -129,8 +124,6 @@ class Record(Shape):
         wrong = [self._unknown(node, reading), self._conflict(node, reading), *values.values()]
         if BAD in [value for value in wrong if isinstance(value, Bad)]:
             return BAD
-        if self.check is not None and self.check(values, node, reading) is BAD:
-            return BAD
         return (self.build or self.cls)(**values)
 
     def _unknown(self, node: MappingNode, reading: Reading) -> Any:
@@ -166,8 +159,7 @@ class Record(Shape):
 
     def schema(self) -> Schema:
         properties = {name: self._property(name, key) for name, key in self.keys.items()}
-        schema: Schema = {"type": ["object", "null"] if self.nullable else "object"}
-        schema |= {"properties": properties, "additionalProperties": False}
+        schema: Schema = {"type": "object", "properties": properties, "additionalProperties": False}
         if required := [name for name, key in self.keys.items() if key.required]:
             schema["required"] = required
         rules: list[Schema] = [{"not": {"required": list(pair)}} for pair in self.exclusive]
@@ -175,6 +167,8 @@ class Record(Shape):
             rules.append({"anyOf": [{"required": [name]} for name in self.one_of]})
         if rules:
             schema["allOf"] = rules
+        if self.nullable:
+            schema = {"anyOf": [schema, {"type": "null"}]}
         if doc := self.doc or _summary(self.cls):
             schema["description"] = doc
         return schema

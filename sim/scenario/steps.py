@@ -232,15 +232,12 @@ def _label(value: Node) -> str:
 
 def _unknown_actor(key: Scalar, actor: str, reading: Reading) -> bool:
     at = key.at.part(0 if key.plain else 1, len(actor))
-    known = sorted((name for name, kind in reading.actors.items() if kind in VERBS), key=_last_those_of_everyone)
+    clients = [name for name, kind in reading.actors.items() if kind == "client"]
+    known = [*clients, *(kind for kind in VERBS if kind != "client")]
     reading.error(
         "E102", at, f"unknown actor {quoted(actor)}", note=f"actors: {', '.join(known)}", near=known, word=actor
     )
     return False
-
-
-def _last_those_of_everyone(name: str) -> bool:
-    return name in VERBS
 
 
 def _unknown_verb(key: Scalar, actor: str, verb: str, kind: str, reading: Reading) -> None:

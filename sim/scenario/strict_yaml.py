@@ -1,10 +1,13 @@
 """Strict YAML: bytes become nodes, and nothing in them becomes an object.
 
-The only module that knows PyYAML.  It takes PyYAML's *events* (from libyaml
-where that is compiled in, ten times as fast) and builds the tree itself, so that depth, aliases,
-tags and repeated keys are under our control, and hostile input costs no more
-than a friendly file of the same size.  When libyaml refuses a file, PyYAML's
+The only module that knows PyYAML.  It takes PyYAML's *events* and builds the
+tree itself, so that depth, aliases, tags and repeated keys are under our
+control, and hostile input costs no more than a friendly file of the same size.
+The events come from libyaml where that is compiled in: a load then takes 1.3 ms
+instead of 5.  When libyaml refuses a file, PyYAML's
 own parser has the last word, so that messages do not depend on the machine.
+(libyaml allows what YAML 1.2 allows and PyYAML's parser does not: a tab between
+words, and a question mark in a bare text within brackets.)
 """
 
 from __future__ import annotations
@@ -110,7 +113,7 @@ def read_comments(text: str) -> list[Comment]:
     events: Iterator[Any] = yaml.parse(text, Loader=_FAST)
     for event in events:
         if isinstance(event, yaml.ScalarEvent):
-            start, end = event.start_mark.index, event.end_mark.index
+            start, end = _range(event)
             if event.style in ("|", ">"):
                 start = text.index("\n", start)  # a comment may follow the mark of a block
             masked[start:end] = ["\n" if character == "\n" else "x" for character in text[start:end]]
@@ -120,6 +123,10 @@ def read_comments(text: str) -> list[Comment]:
             at = Span(number, comment.start() + 1)
             found.append(Comment(at=at, text=comment.group().rstrip(), alone=not line[: comment.start()].strip()))
     return found
+
+
+def _range(event: Any) -> tuple[int, int]:
+    return event.start_mark.index, event.end_mark.index
 
 
 class _Places:
@@ -164,7 +171,7 @@ class _Composer:
         return root
 
     def _span(self, event: Any) -> Span:
-        return self._places.span(event.start_mark.index, event.end_mark.index)
+        return self._places.span(*_range(event))
 
     def _node(self, event: Any, depth: int) -> Node:
         at = self._span(event)

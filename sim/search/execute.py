@@ -76,7 +76,7 @@ class Executor:
     def __init__(self, scenario: Scenario, adapter: LoadedAdapter, folder: Path) -> None:
         self.scenario = scenario
         self.adapter = adapter
-        self._folder = folder
+        self.folder = folder
         self._exempt = tuple(exemption.invariant for exemption in scenario.expect.exempt)
 
     async def judge(
@@ -95,7 +95,7 @@ class Executor:
     async def run(self, host: Host, case: Case, strategy: Strategy | None = None) -> Ran:
         """Runs a case."""
         scheduler = host.next_case()
-        where = Path(tempfile.mkdtemp(prefix="case-", dir=self._folder))
+        where = Path(tempfile.mkdtemp(prefix="case-", dir=self.folder))
         try:
             return await _Stage(self.scenario, case, self.adapter, str(where)).play(scheduler, strategy)
         finally:

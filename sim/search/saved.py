@@ -34,7 +34,7 @@ class Saved:
         adapter: under which it failed, as the user named it.
         scenario: as it was then.
         case: what to run.
-        broke: ids of the invariants that it broke.
+        causes: what it broke: id of the invariant and, for an expectation, its line.
         trace_hash: of its history.
         path: the file.
     """
@@ -43,9 +43,14 @@ class Saved:
     adapter: str
     scenario: Scenario
     case: Case
-    broke: tuple[str, ...]
+    causes: tuple[tuple[str, int], ...]
     trace_hash: str
     path: Path
+
+    @property
+    def broke(self) -> tuple[str, ...]:
+        """Ids of the invariants that it broke."""
+        return tuple(dict.fromkeys(invariant for invariant, _ in self.causes))
 
 
 def save_failure(failure: Failure, adapter: str, folder: Path = FOLDER) -> Path:
@@ -54,20 +59,20 @@ def save_failure(failure: Failure, adapter: str, folder: Path = FOLDER) -> Path:
     Raises:
         UsageError: the folder cannot be written.
     """
-    data = {
+    data: dict[str, Any] = {
         "format": SAVED_FORMAT,
         "id": failure.id,
         "adapter": adapter,
         "scenario": dump_scenario(failure.scenario),
         "path": failure.scenario.path,
         "case": case_to_data(failure.case),
-        "broke": [failure.violation.invariant],
+        "causes": [_cause(failure)],
         "trace_hash": failure.trace_hash,
     }
     path = folder / f"{failure.id}.json"
     previous = _read(path) if path.exists() else {}
     if previous.get("trace_hash") == failure.trace_hash:
-        data["broke"] = sorted({*previous["broke"], failure.violation.invariant})
+        data["causes"] = previous["causes"] + [cause for cause in data["causes"] if cause not in previous["causes"]]
     try:
         folder.mkdir(parents=True, exist_ok=True)
         partial = path.with_suffix(".partial")
@@ -91,22 +96,31 @@ def load_saved(name: str, folder: Path = FOLDER) -> Saved:
     try:
         if data["format"] != SAVED_FORMAT:
             raise UsageError(f"{path}: format {data['format']} is not {SAVED_FORMAT}: run the scenario again")
+        scenario = load_scenario(data["scenario"].encode(), data["path"] or str(path))
+        lines = [expectation.line for expectation in scenario.expect.finally_]
         return Saved(
             id=data["id"],
             adapter=data["adapter"],
-            scenario=load_scenario(data["scenario"].encode(), data["path"] or str(path)),
+            scenario=scenario,
             case=case_from_data(data["case"]),
-            broke=tuple(data["broke"]),
+            causes=tuple((str(invariant), 0 if n < 0 else lines[n]) for invariant, n in data["causes"]),
             trace_hash=data["trace_hash"],
             path=path,
         )
-    except (KeyError, TypeError, ValueError, AttributeError) as error:
+    except (KeyError, IndexError, TypeError, ValueError, AttributeError) as error:
         raise UsageError(f"{path}: not a saved case: {error}") from None
 
 
 def list_saved(folder: Path = FOLDER) -> list[str]:
     """Returns the ids of all saved cases."""
     return sorted(path.stem for path in folder.glob("*.json")) if folder.is_dir() else []
+
+
+def _cause(failure: Failure) -> list[Any]:
+    """Names an expectation by its number: the scenario is saved in canonical form, on other lines."""
+    lines = [expectation.line for expectation in failure.scenario.expect.finally_]
+    line = failure.violation.line
+    return [failure.violation.invariant, lines.index(line) if line in lines else -1]
 
 
 def _find(name: str, folder: Path) -> Path:

@@ -21,6 +21,7 @@ from sim.invariants.verdict import Violation
 from sim.scenario.model import Scenario
 from sim.search.execute import Executor, audited, workspace
 from sim.search.results import CaseResult, Failure, Neighbour, ScenarioResult, Tally
+from sim.search.shrink import Shrinker
 from sim.search.sweep import Swept, neighbours, spell_out, undisturbed
 
 EXPLORED = {"quick": 0, "ci": 60, "deep": 1500}  # further schedules per scenario; ci stays near a second each
@@ -178,6 +179,12 @@ def _sample(swept: Swept, explore: int) -> Iterator[tuple[Case, int]]:
 
 def _failure(executor: Executor, book: _Book, swept: Swept, cause: tuple[str, int]) -> Failure:
     result, violation = book.first[cause]
+    if result.case.delays:
+        shrinker = Shrinker(executor.adapter, executor.folder, cause)
+        smaller = host(lambda it: shrinker.fewer_delays(it, executor.scenario, result.case))
+        if smaller is not None:
+            result = smaller
+            violation = next(v for v in result.violations if (v.invariant, v.line) == cause)
     again = host(lambda it: executor.run(it, result.case))
     ours, theirs = trace_hash(result.history.events), trace_hash(again.history.events)
     deviation = "" if ours == theirs else f"a fresh run of the same case gave trace {theirs} instead of {ours}"
@@ -187,7 +194,7 @@ def _failure(executor: Executor, book: _Book, swept: Swept, cause: tuple[str, in
         case=result.case,
         history=result.history,
         trace_hash=ours,
-        also=tuple(case for case in book.failing[cause] if case is not result.case),
+        also=tuple(case for case in book.failing[cause] if case is not book.first[cause][0].case),
         neighbours=tuple(
             Neighbour(what=what, case=case, holds=book.held[case])
             for what, case in neighbours(swept, result.case)

@@ -12,7 +12,7 @@ import itertools
 import math
 from collections.abc import Iterable
 
-from attrs import frozen
+from attrs import evolve, frozen
 
 from sim.case import NEVER, Case, Placement
 from sim.errors import UsageError
@@ -39,7 +39,8 @@ class Swept:
 
 def undisturbed(scenario: Scenario) -> Case:
     """Returns the case in which no swept action happens."""
-    return Case(scenario=scenario.name, axes=tuple(sorted((axis.name, NEVER) for axis in scenario.sweep.axes)))
+    axes = tuple(sorted((axis.name, NEVER) for axis in scenario.sweep.axes))
+    return Case(scenario=scenario.name, axes=axes, delays=scenario.schedule)
 
 
 def spell_out(scenario: Scenario, points: Iterable[str], steps: int) -> Swept:
@@ -71,7 +72,11 @@ def spell_out(scenario: Scenario, points: Iterable[str], steps: int) -> Swept:
         )
     names = list(values)
     cases = tuple(
-        Case(scenario=scenario.name, axes=tuple(sorted(zip(names, combination, strict=True))))
+        Case(
+            scenario=scenario.name,
+            axes=tuple(sorted(zip(names, combination, strict=True))),
+            delays=scenario.schedule,
+        )
         for combination in itertools.product(*values.values())
     )
     return Swept(cases=cases, places={name: p for name, p in places.items() if p})
@@ -101,7 +106,7 @@ def neighbours(swept: Swept, case: Case) -> list[tuple[str, Case]]:
         for offset, word in ((-1, "earlier"), (1, "later")):
             if 0 <= position + offset < len(places):
                 axes = tuple((n, places[position + offset] if n == name else v) for n, v in case.axes)
-                other = Case(scenario=case.scenario, axes=axes)
+                other = evolve(case, axes=axes)
                 if other in known:
                     found.append((f"{name} one {'step' if value.kind == 'step' else 'point'} {word}", other))
     return found
