@@ -25,6 +25,7 @@ LAYERS = (
     ("sim.report", 4),
     ("sim.cli", 5),
     ("sim.__main__", 5),
+    ("sim.pytest_plugin", 5),
     ("sim", 5),
 )
 
@@ -36,6 +37,7 @@ OWNERS = {
     "rich": ("sim.report",),
     "jinja2": ("sim.report",),
     "click": ("sim.cli",),
+    "pytest": ("sim.pytest_plugin",),
     "apsw": ("reference_impl.stores",),
     "asyncio": ("sim.adapters.asyncio_host", "sim.adapters.contrib"),
 }
