@@ -50,6 +50,11 @@ def _span_s(ctx: click.Context, param: click.Parameter, value: str) -> float:
     "--time-budget", callback=_span_s, default="0s", metavar="TIME", help="Begin no scenario after this much real time."
 )
 @click.option("--max-failures", type=click.IntRange(0), default=0, help="Begin no scenario after so many failed.")
+@click.option(
+    "--expected",
+    type=click.Path(path_type=Path),
+    help="Known failures of the adapter; expected-failures.yaml if it is there.",
+)
 @click.option("--report", type=click.Path(path_type=Path), help="Write report.txt, report.ndjson and junit.xml there.")
 @click.option("--junit", type=click.Path(path_type=Path), help="Write JUnit XML to this file.")
 @click.option("--github", is_flag=True, help="Print annotations and write the job summary.")
@@ -67,6 +72,7 @@ def run_command(
 
     scenarios = select(wanted, expression, tags)
     refuse_unsupported(scenarios)
+    known = _known_failures(options["expected"], options["adapter"])
     output = _Output(options)
     output.prepare()
     campaign = Campaign(
@@ -78,6 +84,7 @@ def run_command(
         jobs=options["jobs"],
         time_budget_s=options["time_budget"],
         max_failures=options["max_failures"],
+        **known,
     )
     with output.following(len(campaign.selected)) as on_result:
         from attrs import evolve
@@ -85,6 +92,18 @@ def run_command(
         result = run_campaign(evolve(campaign, on_result=on_result))
     output.finish(result)
     ctx.exit(int(result.exit))
+
+
+def _known_failures(path: Path | None, adapter: str) -> dict[str, Any]:
+    from sim.invariants.judge import INVARIANTS
+    from sim.scenario.known_failures import load_known_failures
+    from sim.search.expected import FILE_NAME
+
+    if path is None and not Path(FILE_NAME).is_file():
+        return {}
+    file = path or Path(FILE_NAME)
+    known = load_known_failures(file, frozenset(INVARIANTS))
+    return {"expected": known.expected, "expected_path": file} if known.adapter == adapter else {}
 
 
 class _Output:

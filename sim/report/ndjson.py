@@ -7,7 +7,7 @@ their meaning within one.  Lines come in this order:
 ``run``        ``format``, ``version``, ``adapter``, ``profile``, ``seed``, ``shard``, ``planned``
 ``scenario``   ``name``, ``path``, ``verdict``, ``exit``, ``cases``, ``failed``, ``points_swept``,
                ``points_total``, ``explored``, ``virtual_ns``, ``promises`` (counts by invariant),
-               ``inconclusive``, ``not_claimed``, ``trouble``, ``failures`` (their ids)
+               ``inconclusive``, ``not_claimed``, ``trouble``, ``failures`` and ``known`` (ids)
 ``failure``    ``id``, ``scenario``, ``path``, ``line``, ``invariant``, ``rule``, ``promised``,
                ``found``, ``subject``, ``evidence`` (positions), ``expected``, ``actual``,
                ``case`` (a case file), ``case_text``, ``trace_hash``, ``deviation``, ``also`` (cases),
@@ -73,6 +73,7 @@ def scenario_line(result: ScenarioResult) -> str:
         not_claimed=result.not_claimed,
         trouble=result.trouble,
         failures=[failure.id for failure in result.failures],
+        known=[failure.id for failure in result.known],
     )
 
 

@@ -213,7 +213,10 @@ def _promises(sums: dict[str, Tally]) -> list[str]:
 
 
 def _reasons(campaign: CampaignResult) -> list[tuple[str, list[str]]]:
+    known = [(f.scenario.name, f"{f.violation.invariant} in {f.case}") for r in campaign.scenarios for f in r.known]
     groups = [
+        ("known failures, which do not count", known),
+        ("known failures that are stale", [("stale", text) for text in campaign.stale]),
         ("inconclusive", [(r.scenario.name, text) for r in campaign.scenarios for text in r.inconclusive]),
         ("adapter trouble", [(r.scenario.name, text) for r in campaign.scenarios for text in r.trouble]),
         ("not claimed", [(r.scenario.name, r.not_claimed) for r in campaign.scenarios if r.not_claimed]),

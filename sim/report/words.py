@@ -9,7 +9,7 @@ from sim.errors import Exit
 from sim.scenario.model import Scenario
 from sim.search.results import CampaignResult, Failure, ScenarioResult, Tally
 
-Word = Literal["ok", "failed", "nondeterministic", "inconclusive", "not claimed", "adapter trouble"]
+Word = Literal["ok", "known", "failed", "nondeterministic", "inconclusive", "not claimed", "adapter trouble"]
 
 _WORDS: dict[Exit, Word] = {
     Exit.NONDETERMINISTIC: "nondeterministic",
@@ -24,7 +24,9 @@ _SECOND = 1_000_000_000
 
 def word(result: ScenarioResult) -> Word:
     """Returns the verdict on one scenario; of several that apply, the one that decides the exit code."""
-    return _WORDS.get(result.exit) or ("not claimed" if result.not_claimed else "ok")
+    if result.exit in _WORDS:
+        return _WORDS[result.exit]
+    return "not claimed" if result.not_claimed else "known" if result.known else "ok"
 
 
 def count(number: int, noun: str) -> str:
@@ -91,7 +93,15 @@ def failing_cases(failure: Failure) -> int:
     return 1 + len(failure.also)
 
 
-_ORDER: tuple[Word, ...] = ("ok", "failed", "nondeterministic", "adapter trouble", "inconclusive", "not claimed")
+_ORDER: tuple[Word, ...] = (
+    "ok",
+    "known",
+    "failed",
+    "nondeterministic",
+    "adapter trouble",
+    "inconclusive",
+    "not claimed",
+)
 
 
 def _causes(results: tuple[ScenarioResult, ...], name: Word) -> str:

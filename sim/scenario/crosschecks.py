@@ -55,17 +55,19 @@ def _tool(reference: Reference, root: MappingNode, reading: Reading) -> None:
 
 
 def _axis(reference: Reference, root: MappingNode, reading: Reading) -> None:
-    known = reading.names("axis")
     sweep = root.get("sweep")
-    if reference.name not in known and (sweep is None or isinstance(sweep, MappingNode)):
+    if not reading.defines("axis", reference.name) and (sweep is None or isinstance(sweep, MappingNode)):
+        known = reading.names("axis")
         message = f"the sweep has no axis {quoted(reference.name)}"
         help = "" if known else f"add sweep: {{{reference.name}: {{every: point}}}}"
         reading.error("E201", reference.at, message, help=help, near=known, word=reference.name)
 
 
 def _label(reference: Reference, root: MappingNode, reading: Reading) -> None:
-    users = [r.step for r in reading.references if r.kind == "axis" and r.name == reference.axis]
-    before = min(users, default=0) if reference.axis else reference.step
+    before = reference.step
+    if reference.axis:
+        users = [r.step for r in reading.references if r.kind == "axis" and r.name == reference.axis]
+        before = min(users, default=0)
     _step_label(reference, reading, before, {label.name: label.step for label in reversed(reading.labels)}, "step")
 
 
@@ -91,16 +93,16 @@ def _step_label(reference: Reference, reading: Reading, before: int, first: Mapp
 
 
 def _text(reference: Reference, root: MappingNode, reading: Reading) -> None:
-    known = reading.names("text")
-    if reference.name not in known:
+    if not reading.defines("text", reference.name):
+        known = reading.names("text")
         help = "" if known else "give a text of the script a label: {words: 12, label: …}"
         message = f"no text has the label {quoted(reference.name)}"
         reading.error("E204", reference.at, message, help=help, near=known, word=reference.name)
 
 
 def _call(reference: Reference, root: MappingNode, reading: Reading) -> None:
-    known = reading.names("call")
-    if reference.name not in known and reading.turns is not None:
+    if not reading.defines("call", reference.name) and reading.turns is not None:
+        known = reading.names("call")
         message = f"no tool_call of the script has the id {quoted(reference.name)}"
         note = f"ids: {', '.join(known)}" if known else ""
         reading.error("E206", reference.at, message, note=note, near=known, word=reference.name)

@@ -8,6 +8,7 @@ from typing import Any
 from attrs import frozen
 
 from sim.adapters.protocol import POLICIES
+from sim.case import Delay
 from sim.scenario.actors import ACTORS, declared, taken
 from sim.scenario.expectations import CONDITIONS
 from sim.scenario.model import LANGUAGE_VERSION, Exemption, Expect, LinkFault, Scenario
@@ -129,6 +130,18 @@ _EXPECT = Record(
     nullable=True,
 )
 
+# --- schedule ----------------------------------------------------------------------------------
+
+_DELAY = Record(
+    what="a delay",
+    cls=Delay,
+    keys={
+        "lane": Key(Text(what="a lane", one_line=True, empty=False), required=True, doc="who is held back"),
+        "nth": Key(Number(max=COUNT_MAX), required=True, doc="at which of its steps, from 0"),
+        "turns": Key(Number(min=1, max=COUNT_MAX), required=True, doc="how many others go first"),
+    },
+)
+
 # --- the scenario ------------------------------------------------------------------------------
 
 _POLICIES = Record(
@@ -170,6 +183,7 @@ SCENARIO = Record(
         "faults": Key(ListOf(of=_FAULT, what="a list of faults")),
         "steps": Key(STEP_LIST, required=True, code="E210"),
         "sweep": Key(SWEEP),
+        "schedule": Key(ListOf(of=_DELAY, what="a list of delays")),
         "expect": Key(_EXPECT),
     },
 )

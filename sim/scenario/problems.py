@@ -47,6 +47,7 @@ CODES: Mapping[str, str] = {
     "E029": "something is empty that must not be",
     "E030": "a key is missing",
     "E031": "keys exclude one another",
+    "E032": "something is too long",
     # unknown words
     "E101": "a key is not known",
     "E102": "an actor is not known",

@@ -140,6 +140,10 @@ class Reading:
         """Records the use of a name."""
         self.references.append(Reference(kind=kind, name=name, at=at, step=self.step, axis=self.axis))
 
+    def defines(self, kind: str, name: str) -> bool:
+        """Tells whether a name is defined."""
+        return (kind, name) in self.definitions
+
     def names(self, kind: str) -> list[str]:
         """Returns the names of a kind that are defined, in order."""
         return [name for of, name in self.definitions if of == kind]

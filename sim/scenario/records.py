@@ -15,6 +15,9 @@ from sim.scenario.problems import listed, quoted
 from sim.scenario.reading import BAD, Bad, Reading
 from sim.scenario.shapes import Data, Name, Schema, Shape
 
+ITEMS_MAX = 1000  # twenty times what a person reads; checks between lists stay cheap
+NAMES_MAX = 100  # actors, tools or axes: nobody tells more of them apart
+
 
 @frozen(kw_only=True)
 class ListOf(Shape):
@@ -23,6 +26,7 @@ class ListOf(Shape):
     of: Shape
     what: str
     min: int = 1
+    max: int = ITEMS_MAX
 
     def read(self, node: Node, reading: Reading) -> Any:
         if not isinstance(node, List):
@@ -30,6 +34,8 @@ class ListOf(Shape):
         if len(node.items) < self.min:
             found = "is empty" if not node.items else "is too short"
             return reading.error("E029", node.at, f"{self.what} {found}", note=f"at least {self.min}")
+        if len(node.items) > self.max:
+            return reading.error("E032", node.at, f"{self.what} is too long", note=f"at most {self.max}")
         values = [self.read_item(number, item, reading) for number, item in enumerate(node.items)]
         seen = self.seen(values, node, reading)
         return BAD if seen is BAD or any(value is BAD for value in values) else tuple(values)
@@ -45,7 +51,7 @@ class ListOf(Shape):
         return [self.of.write(item) for item in value]
 
     def schema(self) -> Schema:
-        return {"type": "array", "items": self.of.schema(), "minItems": self.min}
+        return {"type": "array", "items": self.of.schema(), "minItems": self.min, "maxItems": self.max}
 
 
 @frozen
@@ -236,6 +242,8 @@ class MapOf(Shape):
             return {}
         if not isinstance(node, MappingNode):
             return self.wrong(node, reading)
+        if len(node.entries) > NAMES_MAX:
+            return reading.error("E032", node.at, f"{self.what} has too many names", note=f"at most {NAMES_MAX}")
         values: dict[str, Any] = {}
         for key, value in node.entries:
             values[key.text] = self.read_entry(key, value, reading)
@@ -256,6 +264,7 @@ class MapOf(Shape):
             "properties": {name: shape.schema() for name, shape in self.special.items()},
             "patternProperties": {f"^(?!({'|'.join(self.special) or '$'})$){self.name.pattern}$": self.of.schema()},
             "additionalProperties": False,
+            "maxProperties": NAMES_MAX,
         }
 
 

@@ -96,9 +96,7 @@ class Text(ScalarShape):
         if node.kind == "null":
             return reading.error("E024", node.at, f"expected {self.what}, found nothing", note='an empty text is ""')
         if node.kind != "text":
-            return reading.error(
-                "E024", node.at, f"a text needs quotes here: {node.text[:20]} is read as {_READ[node.kind]}"
-            )
+            return needs_quotes(node, reading)
         if self.one_line and "\n" in node.text.strip("\n"):
             return reading.error("E029", node.at, f"{self.what} is one line", note="put the rest into why")
         text = node.text.strip("\n") if self.one_line else node.text
@@ -109,6 +107,12 @@ class Text(ScalarShape):
 
     def schema(self) -> Schema:
         return {"type": "string"} if self.empty else {"type": "string", "minLength": 1}
+
+
+def needs_quotes(node: Scalar, reading: Reading) -> Bad:
+    """Reports a scalar that stands for something else than text."""
+    message = f"a text needs quotes: {node.text[:20]} is read as {_READ[node.kind]}"
+    return reading.error("E024", node.at, message, note=f"write {quoted(node.text)}")
 
 
 _READ = {"bool": "true or false", "int": "a number", "float": "a number", "odd": "something else by other programs"}
@@ -236,6 +240,10 @@ class Name(ScalarShape):
     length_max: int = 70  # fits a line of a report
 
     def read_scalar(self, node: Scalar, reading: Reading) -> Any:
+        if node.kind == "null":
+            return self.wrong(node, reading)
+        if node.kind != "text":
+            return needs_quotes(node, reading)
         if re.fullmatch(self.pattern, node.text) is None or len(node.text) > self.length_max:
             form = self.form if len(node.text) <= self.length_max else f"at most {self.length_max} characters"
             return reading.error(self.code, node.at, f"not {self.what}: {quoted(node.text)}", note=form)

@@ -31,9 +31,10 @@ from sim.scenario.words import CALL_ID, COUNT_MAX, DURATION, LINE, TEXT, words_o
 ENDS = ("finish", "error", "end", "stall")
 """Stream entries after which nothing follows."""
 
+CHUNKS_MAX = 10_000  # as many as one case may last in steps
 BRACKETS_MAX = 10  # beyond that the text is shorter than the mapping
 REPEATS = Number(min=1, max=1000)
-_CHUNKS = ListOf(of=TEXT, what="a list of chunks")
+_CHUNKS = ListOf(of=TEXT, what="a list of chunks", max=CHUNKS_MAX)
 _EVERY = Key(DURATION, "every_ns")
 
 
@@ -121,7 +122,9 @@ _TOOL_CALL = Record(
         "id": Key(Name(what="the id of a tool call", pattern=CALL_ID, defines="call"), required=True),
         "name": Key(Name(what="the name of a tool", refers="tool"), required=True),
         "args": Key(Arguments(), default="{}", doc="its arguments, in one chunk"),
-        "args_chunks": Key(ListOf(of=TEXT, what="a list of chunks", min=0), default=None, doc="its arguments, split"),
+        "args_chunks": Key(
+            ListOf(of=TEXT, what="a list of chunks", min=0, max=CHUNKS_MAX), default=None, doc="its arguments, split"
+        ),
         "every": _EVERY,
     },
     exclusive=(("args", "args_chunks"),),

@@ -238,7 +238,8 @@ class _Composer:
             value = self._node(next(self._events), depth + 1)
             if self._good_key(key, entries):
                 assert isinstance(key, Scalar)
-                entries[key.text] = (key, value)
+                missing = isinstance(value, Scalar) and value.plain and not value.text
+                entries[key.text] = (key, Scalar(at=key.at, text="") if missing else value)
         size = 1 + sum(1 + value.size for _, value in entries.values())
         height = 1 + max((value.height for _, value in entries.values()), default=0)
         first = next(iter(entries.values()), None)

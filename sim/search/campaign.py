@@ -10,12 +10,15 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures import TimeoutError as NotYet
 from multiprocessing import get_context
+from pathlib import Path
 from types import FrameType
 
 from attrs import field, frozen
 
 from sim.adapters.loading import load_adapter
+from sim.scenario.known_failures import KnownFailure
 from sim.scenario.model import Scenario
+from sim.search.expected import FILE_NAME, set_aside, stale
 from sim.search.results import CampaignResult, ScenarioResult
 from sim.search.scenario_run import run_scenario
 
@@ -35,6 +38,8 @@ class Campaign:
         jobs: processes.
         time_budget_s: no scenario is begun after this many real seconds; 0 for no limit.
         max_failures: no scenario is begun after this many failed; 0 for no limit.
+        expected: known failures of the adapter.
+        expected_path: the file that names them.
         on_result: told about each result, in order.
     """
 
@@ -46,6 +51,8 @@ class Campaign:
     jobs: int = 1
     time_budget_s: float = 0.0
     max_failures: int = 0
+    expected: tuple[KnownFailure, ...] = ()
+    expected_path: Path = Path(FILE_NAME)
     on_result: Callable[[ScenarioResult], None] = field(default=lambda result: None)
 
     @property
@@ -105,6 +112,7 @@ def run_campaign(campaign: Campaign) -> CampaignResult:
     with _handled(brake):
         source = _in_processes(campaign, brake) if campaign.jobs > 1 else _in_line(campaign, brake)
         for result in source:
+            result = set_aside(result, campaign.expected)
             results.append(result)
             brake.failures += bool(result.failures)
             campaign.on_result(result)
@@ -115,6 +123,7 @@ def run_campaign(campaign: Campaign) -> CampaignResult:
         seed=campaign.seed,
         shard=f"{k}/{n}",
         scenarios=tuple(results),
+        stale=stale(results, campaign.expected, campaign.expected_path),
         interrupted=brake.pressed,
         skipped=len(campaign.selected) - len(results),
         wall_s=time.perf_counter() - began,

@@ -118,6 +118,7 @@ class ScenarioResult:
         explored: cases beyond those that the sweep spells out (delays, random schedules).
         tallies: per invariant.
         failures: one per cause, the most telling first.
+        known: failures that the file of known failures names; they do not count.
         inconclusive: why a green result would be dishonest, one phrase each.
         not_claimed: why the adapter was not asked at all; empty if it was.
         trouble: what the adapter did wrong, with the case, one sentence each.
@@ -132,6 +133,7 @@ class ScenarioResult:
     explored: int = 0
     tallies: Mapping[str, Tally] = field(factory=dict)
     failures: tuple[Failure, ...] = ()
+    known: tuple[Failure, ...] = ()
     inconclusive: tuple[str, ...] = ()
     not_claimed: str = ""
     trouble: tuple[str, ...] = ()
@@ -162,6 +164,7 @@ class CampaignResult:
         seed: of the random strategies.
         shard: ``k/n``.
         scenarios: in the order of the run, whatever ``-j`` was.
+        stale: known failures that no longer fail, one sentence each; each is a failure of its own.
         interrupted: the user stopped it before all scenarios were run.
         skipped: scenarios of the shard that were not run: interrupted, or over a limit.
         wall_s: real seconds.
@@ -172,6 +175,7 @@ class CampaignResult:
     seed: int
     shard: str = "1/1"
     scenarios: tuple[ScenarioResult, ...] = ()
+    stale: tuple[str, ...] = ()
     interrupted: bool = False
     skipped: int = 0
     wall_s: float = 0.0
@@ -182,6 +186,8 @@ class CampaignResult:
         codes = [result.exit for result in self.scenarios]
         if not any(result.cases for result in self.scenarios):
             codes.append(Exit.INCONCLUSIVE)  # every scenario was beyond what the adapter claims, or none was begun
+        if self.stale:
+            codes.append(Exit.BROKEN)
         if self.interrupted:
             codes.append(Exit.INTERRUPTED)
         return worst(codes)
