@@ -250,6 +250,8 @@ class StoreDriver:
             await self._close_call(run, call, text, state)
 
     async def _wind_up(self, run: _Run, state: ItemState, cause: Cause | None) -> None:
+        if run.open is not None and run.open.id in run.done:
+            run.open = None  # completed while the run was winding up
         if run.open is not None and state != "completed" and (run.open.text or run.open.reasoning):
             if self.capabilities.partials:
                 partial = evolve(run.open, state="interrupted", cause=cause)

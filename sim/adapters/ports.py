@@ -40,6 +40,7 @@ class WorldPorts:
         process: whose tasks may use these ports.
         cast: model and tools.
         policies: options of the scenario.
+        store_latency_ns: how long each operation of :meth:`step` takes before its body.
         relay: takes every published frame to whoever watches.
         watch: called after every chunk, to look at statistics.
     """
@@ -50,6 +51,7 @@ class WorldPorts:
         process: Process,
         cast: Cast,
         policies: Mapping[str, str],
+        store_latency_ns: int,
         relay: Callable[[str, Frame], None],
         watch: Callable[[], None],
     ) -> None:
@@ -57,6 +59,7 @@ class WorldPorts:
         self._world = world
         self._process = process
         self._cast = cast
+        self._store_latency_ns = store_latency_ns
         self._relay = relay
         self._watch = watch
 
@@ -94,7 +97,8 @@ class WorldPorts:
 
     def step(self, name: str, touches: tuple[str, ...] = ()) -> AbstractAsyncContextManager[None]:
         """Returns a numbered operation with a point before and one after."""
-        return _Operation(self._process, f"{name}#{self._world.number(name)}", touches)
+        latency_ns = self._store_latency_ns if name.startswith("store.") else 0
+        return _Operation(self._process, f"{name}#{self._world.number(name)}", touches, latency_ns)
 
     async def sleep(self, duration_ns: int) -> None:
         """Waits in virtual time."""
@@ -123,15 +127,18 @@ class WorldPorts:
 
 
 class _Operation:
-    __slots__ = ("_name", "_process", "_touches")
+    __slots__ = ("_latency_ns", "_name", "_process", "_touches")
 
-    def __init__(self, process: Process, name: str, touches: tuple[str, ...]) -> None:
+    def __init__(self, process: Process, name: str, touches: tuple[str, ...], latency_ns: int) -> None:
         self._process = process
         self._name = name
         self._touches = touches
+        self._latency_ns = latency_ns
 
     async def __aenter__(self) -> None:
         await self._process.point(f"{self._name}.before", self._touches)
+        if self._latency_ns:
+            await self._process.sleep(self._latency_ns, "store")
 
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None

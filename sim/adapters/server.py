@@ -33,6 +33,7 @@ class Server:
         where: the folder that outlives crashes.
         cast: the scripted model and tools.
         policies: options of the scenario.
+        store_latency_ns: how long each operation of the store takes.
     """
 
     def __init__(
@@ -43,6 +44,7 @@ class Server:
         where: str,
         cast: Cast,
         policies: Mapping[str, str],
+        store_latency_ns: int,
     ) -> None:
         self.clients: list[Client] = []
         self.process: Process | None = None
@@ -52,6 +54,7 @@ class Server:
         self._where = where
         self._cast = cast
         self._policies = policies
+        self._store_latency_ns = store_latency_ns
         self._adapter: RunnerAdapter | None = None
         self._accepted: dict[str, str] = {}  # run -> session
         self._ended: set[str] = set()  # membership only
@@ -66,7 +69,7 @@ class Server:
             return
         world = self._world
         self.process = process = Process(world, self._nursery)
-        ports = WorldPorts(world, process, self._cast, self._policies, self._relay, self._watch)
+        ports = WorldPorts(world, process, self._cast, self._policies, self._store_latency_ns, self._relay, self._watch)
         try:
             adapter = self._factory()
             if await self._call("setup", adapter.setup, self._where, ports) and process.alive:

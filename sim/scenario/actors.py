@@ -7,7 +7,7 @@ from typing import Any
 
 from attrs import evolve, fields, frozen
 
-from sim.scenario.model import ClientSpec, ModelSpec, ToolSpec
+from sim.scenario.model import ClientSpec, ModelSpec, StoreSpec, ToolSpec
 from sim.scenario.nodes import Mapping as MappingNode
 from sim.scenario.nodes import Node, Scalar, describe
 from sim.scenario.reading import Bad, Reading
@@ -18,7 +18,9 @@ from sim.scenario.words import CLIENT, DURATION, WORD, words_of
 RESERVED = ("server", "maintenance", "clock", "store", "adapter", "request", "tool", "never")
 """Names that points and steps use for something else."""
 
-_IS = ("llm", "tool", "client")
+_IS = ("llm", "tool", "client", "store")
+_FIXED = {"model": "llm", "store": "store"}
+"""Actors of which there is one, under a name of its own."""
 
 
 def _actor(kind: str, what: str, cls: Any, keys: Mapping[str, Key], **rules: Any) -> Record:
@@ -31,7 +33,7 @@ def _actor(kind: str, what: str, cls: Any, keys: Mapping[str, Key], **rules: Any
             taken["session"] = None  # it is the other's
         return {"is_": kind, **taken}
 
-    first = {"is": Key(Choice((kind,), "a kind of actor"), "is_", required=True, doc="llm, tool or client")}
+    first = {"is": Key(Choice((kind,), "a kind of actor"), "is_", required=True, doc="llm, tool, client or store")}
     return Record(what=what, cls=cls, build=build, take=take, keys={**first, **keys}, **rules)
 
 
@@ -56,8 +58,14 @@ _ACTORS: Mapping[str, Record] = {
         },
         exclusive=(("observes", "session"),),
     ),
+    "store": _actor(
+        "store",
+        "the store",
+        StoreSpec,
+        {"latency": Key(DURATION, "latency_ns", doc="how long each of its operations takes")},
+    ),
 }
-_CLASSES: Mapping[str, Any] = {"llm": ModelSpec, "tool": ToolSpec, "client": ClientSpec}
+_CLASSES: Mapping[str, Any] = {"llm": ModelSpec, "tool": ToolSpec, "client": ClientSpec, "store": StoreSpec}
 
 
 @frozen(kw_only=True)
@@ -78,7 +86,7 @@ class Actor(Shape):
                 "E025" if found else "E030",
                 at,
                 f'an actor needs "is"{got}',
-                note="llm, tool or client",
+                note="llm, tool, client or store",
                 near=_IS,
                 word=kind,
             )
@@ -113,15 +121,18 @@ class Actors(MapOf):
 
     def read_entry(self, key: Scalar, value: Node, reading: Reading) -> Any:
         values = self.of.read(value, reading)
-        if key.text in RESERVED:
-            return reading.error("E027", key.at, f'the name "{key.text}" is taken', note="choose another name")
         kind = _kind(value)
-        if kind in _ACTORS and (kind == "llm") != (key.text == "model"):
+        if key.text in RESERVED and kind != _FIXED.get(key.text):
+            return reading.error("E027", key.at, f'the name "{key.text}" is taken', note="choose another name")
+        if kind in _ACTORS and kind != _FIXED.get(key.text, kind):
             return reading.error("E027", key.at, "the model, and only the model, is called model")
+        fixed = next((name for name, one in _FIXED.items() if one == kind), key.text)
+        if key.text != fixed:
+            return reading.error("E027", key.at, f"the {fixed}, and only the {fixed}, is called {fixed}")
         return values if isinstance(values, Bad) else _CLASSES[kind](name=key.text, **values)
 
 
-ACTORS = Actors(what="actors by name", name=Name(what="the name of an actor"), of=Actor())
+ACTORS = Actors(what="actors", name=Name(what="the name of an actor"), of=Actor())
 
 
 def declared(actors: Mapping[str, Any], script: Mapping[str, Any]) -> dict[str, Any]:
@@ -143,6 +154,7 @@ def declared(actors: Mapping[str, Any], script: Mapping[str, Any]) -> dict[str, 
             for name, spec in named.items()
         ),
         "clients": tuple(_in_session(client, by_name) for client in clients),
+        "store": actors.get("store", StoreSpec()),
     }
 
 
@@ -154,7 +166,7 @@ def _in_session(client: ClientSpec, by_name: Mapping[str, ClientSpec]) -> Client
 
 
 def taken(
-    model: ModelSpec, tools: tuple[ToolSpec, ...], clients: tuple[ClientSpec, ...]
+    model: ModelSpec, tools: tuple[ToolSpec, ...], clients: tuple[ClientSpec, ...], store: StoreSpec
 ) -> tuple[dict[str, Any], dict[str, Any]]:
     """Returns ``actors`` and ``script`` of a scenario, the way back from :func:`declared`."""
     actors: dict[str, Any] = {} if model.ids == ModelSpec().ids else {"model": model}
@@ -162,6 +174,8 @@ def taken(
         actors |= {tool.name: tool for tool in tools}
     if clients != (ClientSpec(name="client"),):
         actors |= {client.name: client for client in clients}
+    if store != StoreSpec():
+        actors["store"] = store
     script: dict[str, Any] = {"model": model.turns} if model.turns else {}
     script |= {tool.name: tool.replies for tool in tools if tool.replies}
     return actors, script

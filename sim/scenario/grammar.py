@@ -159,7 +159,7 @@ def _build(actors: Mapping[str, Any] = {}, script: Mapping[str, Any] = {}, **val
 
 
 def _take(scenario: Scenario) -> Mapping[str, Any]:
-    actors, script = taken(scenario.model, scenario.tools, scenario.clients)
+    actors, script = taken(scenario.model, scenario.tools, scenario.clients, scenario.store)
     rest = {name: getattr(scenario, name) for name in SCENARIO.keys if hasattr(scenario, name)}
     return {**rest, "version": LANGUAGE_VERSION, "actors": actors, "script": script}
 

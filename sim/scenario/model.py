@@ -213,6 +213,14 @@ class ClientSpec:
     retry_ns: int = 1000 * MS
 
 
+@frozen(kw_only=True)
+class StoreSpec:
+    """The storage below the journal. ``latency_ns``: how long each operation on it takes before it is done."""
+
+    name: str = "store"
+    latency_ns: int = 0
+
+
 # --- steps -------------------------------------------------------------------------------------
 
 
@@ -400,7 +408,8 @@ class Scenario:
         policies: options of :data:`sim.adapters.protocol.POLICIES`.
         model: the scripted model.
         tools: the scripted tools.
-        clients: the people, in order; steps without a name mean the first.
+        clients: the people, in order.
+        store: the storage below the journal.
         faults: faults of links.
         steps: what happens.
         sweep: where it happens.
@@ -419,6 +428,7 @@ class Scenario:
     model: ModelSpec = field(factory=ModelSpec)
     tools: tuple[ToolSpec, ...] = ()
     clients: tuple[ClientSpec, ...] = (ClientSpec(name="client"),)
+    store: StoreSpec = field(factory=StoreSpec)
     faults: tuple[LinkFault, ...] = ()
     steps: tuple[Step, ...]
     sweep: Sweep = field(factory=Sweep)

@@ -243,7 +243,7 @@ class MapOf(Shape):
         if not isinstance(node, MappingNode):
             return self.wrong(node, reading)
         if len(node.entries) > NAMES_MAX:
-            return reading.error("E032", node.at, f"{self.what} has too many names", note=f"at most {NAMES_MAX}")
+            return reading.error("E032", node.at, f"there are too many {self.what}", note=f"at most {NAMES_MAX}")
         values: dict[str, Any] = {}
         for key, value in node.entries:
             values[key.text] = self.read_entry(key, value, reading)

@@ -177,6 +177,7 @@ class _Stage:
                 self._where,
                 Cast(self._scenario),
                 self._scenario.policies,
+                self._scenario.store.latency_ns,
             )
             self._clients = self._make_clients(server)
             director = Director(world, self._scenario, self._case, self._take)

@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator
 from attrs import define, field
 
 from sim.adapters.loading import LoadedAdapter
+from sim.adapters.protocol import Capabilities
 from sim.case import Case
 from sim.engine.hosting import Host, host
 from sim.engine.strategies import CountChoices, portfolio
@@ -122,15 +123,24 @@ def run_scenario(
 def unclaimed(scenario: Scenario, adapter: LoadedAdapter) -> str:
     """Returns why the adapter is not asked at all, or nothing."""
     claimed = adapter.capabilities
-    lacks = [need for need in scenario.needs if getattr(claimed, need, None) in (False, (), "none", "undefined", None)]
-    lacks += [f"policy {name}" for name in scenario.policies if name not in claimed.policies]
+    lacks = [need for need in scenario.needs if not _claims(claimed, need)]
+    lacks += [f"the policy {name}" for name in scenario.policies if name not in claimed.policies]
     verbs = {step.verb for step in scenario.steps if step.actor == "maintenance"}
     lacks += sorted(f"maintenance {verb}" for verb in verbs if verb not in claimed.maintenance)
     if claimed.crash == "none" and any(step.actor == "server" and step.verb == "crash" for step in scenario.steps):
         lacks.append("crash")
     modes = {step.mode for step in scenario.steps if step.verb == "stop"}
     lacks += sorted(f"stop mode {mode}" for mode in modes if mode not in claimed.stop_modes)
-    return f"the adapter does not claim {', '.join(lacks)}" if lacks else ""
+    return f"the adapter does not claim {', '.join(dict.fromkeys(lacks))}" if lacks else ""
+
+
+def _claims(claimed: Capabilities, need: str) -> bool:
+    """Returns whether a need is claimed: ``crash``, or with one of its values ``maintenance.compact``."""
+    name, _, value = need.partition(".")
+    has = getattr(claimed, name, None)
+    if value:
+        return value == has or (isinstance(has, tuple) and value in has)
+    return has not in (False, (), "none", "undefined", None)
 
 
 async def _search(

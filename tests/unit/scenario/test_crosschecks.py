@@ -18,7 +18,8 @@ Codes = Callable[[str], list[str]]
 SCRIPT = """\
 script:
   model:
-    - stream: [{text: [a, b]}, {tool_call: {id: t1, name: s}}, {message: next}, {ping: 2}, {wait: 1ms}, {finish: tool_use}]
+    - stream:
+        [{text: [a, b]}, {tool_call: {id: t1, name: s}}, {message: next}, {ping: 2}, {wait: 1ms}, {finish: tool_use}]
     - stream: [{text: {words: 3, label: answer}}, {error: overloaded}]
     - stream: [{end: silent}]
 """
@@ -108,7 +109,12 @@ def test_labels_that_authors_give_are_unique(problems: Problems) -> None:
 
 
 def test_labels_of_wrong_steps_count(codes: Codes) -> None:
-    text = steps("client.sotp: {as: press}", "client.reload: {after: press, within: 5}", "clock.xyz: 1", "client.reload: {after: xyz}")
+    text = steps(
+        "client.sotp: {as: press}",
+        "client.reload: {after: press, within: 5}",
+        "clock.xyz: 1",
+        "client.reload: {after: xyz}",
+    )
     assert codes(text) == ["E103 sotp", "E021 5", "E103 xyz"]
 
 
@@ -149,9 +155,8 @@ def test_text_labels(problems: Problems) -> None:
 
 
 def test_tool_calls_have_unique_ids(problems: Problems) -> None:
-    (problem,) = problems(
-        "script: {model: [{stream: [{tool_call: {id: t1, name: s}}, {tool_call: {id: t1, name: s}}, {finish: tool_use}]}]}\n"
-    )
+    twice = "{tool_call: {id: t1, name: s}}, {tool_call: {id: t1, name: s}}"
+    (problem,) = problems(f"script: {{model: [{{stream: [{twice}, {{finish: tool_use}}]}}]}}\n")
     assert (problem.code, problem.message) == ("E205", 'the id of a tool call "t1" is given twice')
 
 
@@ -163,7 +168,9 @@ def test_replies_answer_calls_of_the_script(problems: Problems) -> None:
 
 
 def test_calls_are_not_judged_when_the_turns_cannot_be_read(codes: Codes) -> None:
-    text = "script: {model: x}\n" + steps("client.stop: {at: model.turn1.call.before}", "client.stop: {at: tool.t1.start.after}")
+    text = "script: {model: x}\n" + steps(
+        "client.stop: {at: model.turn1.call.before}", "client.stop: {at: tool.t1.start.after}"
+    )
     assert codes(text) == ["E020 x"]
     turn = "script: {model: [{stream: [{txt: a}, {end: silent}]}]}\n"
     assert codes(turn + steps("client.stop: {at: model.turn1.c5.after}")) == ["E101 txt"]
@@ -172,6 +179,10 @@ def test_calls_are_not_judged_when_the_turns_cannot_be_read(codes: Codes) -> Non
 def test_scripted_tools_are_called_or_declared(codes: Codes, load: Load) -> None:
     assert codes(SCRIPT + "  serach: [{result: a}]\n") == ["E102 serach"]
     assert load("actors: {search: {is: tool}}\n" + SCRIPT + "  search: [{result: a}]\n").tools[0].replies
+
+
+def test_declared_tool_may_wait_for_a_call_that_never_comes(load: Load) -> None:
+    assert load("actors: {s: {is: tool}}\nscript: {s: [{result: a}]}\n").tool("s").replies[0].text == "a"
 
 
 def test_only_tools_are_called(codes: Codes) -> None:
@@ -215,17 +226,21 @@ def test_invariants_are_known_where_they_are_listed() -> None:
 
 def test_prefixes_name_turns_of_the_script(codes: Codes) -> None:
     text = SCRIPT + steps("client.stop: {at: $s}")
-    assert codes(f"{text}sweep: {{s: {{every: point, in: [model.turn3, model.turn4.c1, model, store]}}}}\n") == ["E209 model.turn4.c1"]
+    assert codes(f"{text}sweep: {{s: {{every: point, in: [model.turn3, model.turn4.c1, model, store]}}}}\n") == [
+        "E209 model.turn4.c1"
+    ]
 
 
 def test_chunks_are_counted_as_the_model_streams_them(everything: str) -> None:
     scenario = load_scenario(everything.encode(), "x")
-    assert [chunk_count(turn) for turn in scenario.model.turns] == [27, 0, 0, 0, 0, 0]
+    assert [chunk_count(turn) for turn in scenario.model.turns] == [26, 0, 0, 0, 0, 0]
 
 
 def test_what_cannot_run_yet_is_listed(stop_vs_completion: str) -> None:
     scenario = load_scenario(stop_vs_completion.encode(), "a.race.yaml")
-    assert render(unsupported(scenario, stop_vs_completion)) == """\
+    assert (
+        render(unsupported(scenario, stop_vs_completion))
+        == """\
 error[E301]: faults of links cannot be run yet
   --> a.race.yaml:27:5
    |
@@ -233,6 +248,7 @@ error[E301]: faults of links cannot be run yet
    |     ^^^^
    = help: detach and attach steps cut and restore a reader
 1 error, 0 warnings in 1 file (nothing was run)"""
+    )
     assert [(p.line, p.column) for p in unsupported(scenario)] == [(27, 0)]
 
 

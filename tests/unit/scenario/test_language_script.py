@@ -49,7 +49,10 @@ def turn(load: Load, part: str) -> object:
         ("reasoning: {words: 2}", Text(words=2, reasoning=True)),
         ("tool_call: {id: t1, name: s}", CallTool(id="t1", name="s")),
         ("tool_call: {id: t1, name: s, args: '{}'}", CallTool(id="t1", name="s")),
-        ("tool_call: {id: t1, name: s, args: {q: é, n: 1}}", CallTool(id="t1", name="s", args_chunks=('{"q": "é", "n": 1}',))),
+        (
+            "tool_call: {id: t1, name: s, args: {q: é, n: 1}}",
+            CallTool(id="t1", name="s", args_chunks=('{"q": "é", "n": 1}',)),
+        ),
         ("tool_call: {id: t1, name: s, args: x}", CallTool(id="t1", name="s", args_chunks=("x",))),
         ("tool_call: {id: t1, name: s, args_chunks: [x, y]}", CallTool(id="t1", name="s", args_chunks=("x", "y"))),
         ("tool_call: {id: t1, name: s, args_chunks: []}", CallTool(id="t1", name="s", args_chunks=())),
@@ -87,7 +90,8 @@ def test_turn_says_which_call_it_answers(load: Load) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "mode", "time_ns"), [("cancel", "cancel", 0), ("complete", "complete", 0), ("{complete: 20ms}", "complete", 20 * MS)]
+    ("text", "mode", "time_ns"),
+    [("cancel", "cancel", 0), ("complete", "complete", 0), ("{complete: 20ms}", "complete", 20 * MS)],
 )
 def test_what_follows_an_early_close(load: Load, text: str, mode: str, time_ns: int) -> None:
     (found,) = load(f"script: {{model: [{{after_close: {text}, stream: [{{end: silent}}]}}]}}\n").model.turns
@@ -160,7 +164,12 @@ def test_replies_of_tools(load: Load, text: str, reply: ToolReply) -> None:
 
 @pytest.mark.parametrize(
     ("text", "found"),
-    [("{resul: a}", ["E101 resul"]), ("{result: [a]}", ["E020 [a]"]), ("{hang: {text: a}}", ["E101 text"]), ("a", ["E020 a"])],
+    [
+        ("{resul: a}", ["E101 resul"]),
+        ("{result: [a]}", ["E020 [a]"]),
+        ("{hang: {text: a}}", ["E101 text"]),
+        ("a", ["E020 a"]),
+    ],
 )
 def test_wrong_replies_are_refused(codes: Codes, text: str, found: list[str]) -> None:
     assert codes(f"{CALL}  s: [{text}]\n") == found
@@ -175,7 +184,9 @@ def test_actors_that_nobody_declares_are_there(load: Load) -> None:
 
 
 def test_declared_client_replaces_the_default(load: Load, codes: Codes) -> None:
-    scenario = load("actors: {ann: {is: client, kind: cli, latency: 5ms, retry: 2s, session: s9}}\nsteps: [{ann.send: Hi}]\n")
+    scenario = load(
+        "actors: {ann: {is: client, kind: cli, latency: 5ms, retry: 2s, session: s9}}\nsteps: [{ann.send: Hi}]\n"
+    )
     ann = ClientSpec(name="ann", kind="cli", latency_ns=5 * MS, retry_ns=2000 * MS, session="s9")
     assert scenario.clients == (ann,)
     assert codes("actors: {ann: {is: client}}\n") == ["E102 client"]
@@ -191,7 +202,10 @@ def test_observer_takes_the_session_of_the_watched(load: Load) -> None:
 
 def test_declared_tools_come_before_scripted_ones(load: Load) -> None:
     scenario = load(f"actors: {{z: {{is: tool, duration: 4ms}}}}\n{CALL}  s: [{{result: a}}]\n")
-    assert scenario.tools == (ToolSpec(name="z", duration_ns=4 * MS), ToolSpec(name="s", replies=(ToolReply(text="a"),)))
+    assert scenario.tools == (
+        ToolSpec(name="z", duration_ns=4 * MS),
+        ToolSpec(name="s", replies=(ToolReply(text="a"),)),
+    )
 
 
 @pytest.mark.parametrize(

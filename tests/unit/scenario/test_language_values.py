@@ -58,7 +58,9 @@ def test_times_need_a_unit_and_a_bound(problems: Problems, text: str, code: str,
     assert (problem.code, problem.note) == (code, note)
 
 
-@pytest.mark.parametrize("time_ns", [0, 1, 999, 1_000, 1_500_000_000, 60_000_000_000, 5_400_000_000_000, -3_600_000_000_000])
+@pytest.mark.parametrize(
+    "time_ns", [0, 1, 999, 1_000, 1_500_000_000, 60_000_000_000, 5_400_000_000_000, -3_600_000_000_000]
+)
 def test_times_are_written_in_the_largest_whole_unit(time_ns: int) -> None:
     text = duration_text(time_ns)
     number, unit = text.rstrip("numsh"), text.lstrip("-0123456789")
@@ -110,7 +112,9 @@ def test_long_choices_are_not_listed(problems: Problems) -> None:
     assert (problem.code, problem.note, problem.help) == ("E105", "", 'did you mean "partials"?')
 
 
-@pytest.mark.parametrize("word", ["tools", "maintenance.clear", "stop_modes", "crash.kill", "policies.busy", "level.store"])
+@pytest.mark.parametrize(
+    "word", ["tools", "maintenance.clear", "stop_modes", "crash.kill", "policies.busy", "level.store"]
+)
 def test_needs_names_capabilities(load: Load, word: str) -> None:
     assert load(f"needs: [{word}]\n").needs == (word,)
 
@@ -127,6 +131,28 @@ def test_scenario_names_are_kebab_case(problems: Problems, name: str) -> None:
 
 
 STEPS = "steps: [{client.send: Hi}]\n"
+
+
+def test_names_are_texts(problems: Problems) -> None:
+    found = problems("tags: [5, 'x-5', true, ~]\n")
+    assert [(problem.code, problem.message, problem.note) for problem in found] == [
+        ("E024", "a text needs quotes: 5 is read as a number", 'write "5"'),
+        ("E024", "a text needs quotes: true is read as true or false", 'write "true"'),
+        ("E020", "expected a tag, found nothing", ""),
+    ]
+
+
+def test_lists_and_names_are_bounded(problems: Problems) -> None:
+    names = ", ".join(f"a{n}: {{is: tool}}" for n in range(101))
+    found = problems(f"tags: [{'a, ' * 1000}b]\nactors: {{{names}, client: {{is: client}}}}\n")
+    assert [(problem.code, problem.message, problem.note) for problem in found] == [
+        ("E032", "a list of tags is too long", "at most 1000"),
+        ("E032", "there are too many actors", "at most 100"),
+    ]
+
+
+def test_missing_value_is_shown_at_its_key(codes: Codes) -> None:
+    assert codes("tags:\nwhy:\ncovers: [DF-1]\n") == ["E020 tags", "E024 why"]
 
 
 @pytest.mark.parametrize("text", ["2", "'1'", "one", "1.0"])
@@ -159,7 +185,9 @@ def test_unknown_keys_are_pointed_at(problems: Problems) -> None:
 def test_a_scenario_is_a_mapping(text: str, found: str) -> None:
     with pytest.raises(ScenarioError) as caught:
         load_scenario(text.encode(), "x")
-    assert [problem.message for problem in caught.value.problems] == [f"expected a scenario as a mapping, found {found}"]
+    assert [problem.message for problem in caught.value.problems] == [
+        f"expected a scenario as a mapping, found {found}"
+    ]
 
 
 @pytest.mark.parametrize(
@@ -173,7 +201,7 @@ def test_a_scenario_is_a_mapping(text: str, found: str) -> None:
         ("policies: 1.5", "expected policies as a mapping, found the value 1.5"),
         ("script: [x]", "expected a script, found a list"),
         ("script: {model: x}", 'expected a list of turns, found the text "x"'),
-        ("actors: 0x1", "expected actors by name, found the value 0x1"),
+        ("actors: 0x1", "expected actors, found the value 0x1"),
         ("steps: x", 'expected a list of steps, found the text "x"'),
         ("sweep: [x]", "expected a sweep, found a list"),
         ("expect: [x]", "expected expect as a mapping, found a list"),
@@ -212,9 +240,7 @@ def test_places_of_an_axis(load: Load, text: str, place: Placement) -> None:
     assert load(f"{turn}{steps}sweep: {{s: [{text}]}}\n").sweep.axes[0].values == (place,)
 
 
-@pytest.mark.parametrize(
-    "text", ["model.turn1.c1", "tool.t1.start", "store.append#1", "client.send#2"]
-)
+@pytest.mark.parametrize("text", ["model.turn1.c1", "tool.t1.start", "store.append#1", "client.send#2"])
 def test_points_are_before_or_after(problems: Problems, text: str) -> None:
     (problem,) = problems(f"steps: [{{client.send: Hi}}, {{client.stop: {{at: {text}}}}}]\n")
     assert problem.note == f"write {text}.before or {text}.after"
@@ -222,7 +248,17 @@ def test_points_are_before_or_after(problems: Problems, text: str) -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["never", "turn1", "model.turn0.c1.after", "model.turn1.end.after", "model.c1.after", "store.append.before", "x", "~", "-5ms"],
+    [
+        "never",
+        "turn1",
+        "model.turn0.c1.after",
+        "model.turn1.end.after",
+        "model.c1.after",
+        "store.append.before",
+        "x",
+        "~",
+        "-5ms",
+    ],
 )
 def test_other_words_are_no_places_for_a_step(problems: Problems, text: str) -> None:
     (problem,) = problems(f"steps: [{{client.send: Hi}}, {{client.stop: {{at: {text}}}}}]\n")
@@ -239,7 +275,8 @@ def test_places_of_a_step_are_checked(problems: Problems, text: str, code: str) 
 
 
 def test_free_data_is_json(load: Load, codes: Codes) -> None:
-    text = "steps: [{maintenance.annotate: {message: user1, set: {a: [1, 1.5, x], b: {c: true}, d: ~}}}, {client.send: Hi}]\n"
+    data = "{a: [1, 1.5, x], b: {c: true}, d: ~}"
+    text = f"steps: [{{maintenance.annotate: {{message: user1, set: {data}}}}}, {{client.send: Hi}}]\n"
     assert load(text).steps[0].metadata == {"a": [1, 1.5, "x"], "b": {"c": True}, "d": None}
     wrong = "steps: [{maintenance.annotate: {message: user1, set: {a: [017], b: {c: 0x1}}}}, {client.send: Hi}]\n"
     assert codes(wrong) == ["E024 017", "E024 0x1"]

@@ -40,7 +40,9 @@ sweep:
 def test_two_errors_read_as_in_the_manual() -> None:
     with pytest.raises(ScenarioError) as caught:
         load_scenario(RACE.encode(), "scenarios/stop_race.race.yaml")
-    assert str(caught.value) == """\
+    assert (
+        str(caught.value)
+        == """\
 error[E021]: a time needs a unit
   --> scenarios/stop_race.race.yaml:11:11
    |
@@ -53,6 +55,7 @@ error[E103]: unknown action "sotp" for a client
    |           ^^^^ clients can: attach, detach, reload, resubmit, send, stop
    = help: did you mean "stop"?
 2 errors, 0 warnings in 1 file (nothing was run)"""
+    )
 
 
 def test_scenario_error_is_a_usage_error() -> None:

@@ -85,8 +85,8 @@ def test_places_count_characters_and_lines_as_editors_do() -> None:
     root, _ = nodes("# é\na: {b: '😀', c: [1]}\r\nd:\n  - \"x\u2028y\"\n  - e: 1\n")
     assert isinstance(root, Mapping)
     spans = {describe(node): node.at for node in walk(root)}
-    assert spans["the text \"b\""] == Span(2, 5, 1)
-    assert spans["the text \"😀\""] == Span(2, 8, 3)
+    assert spans['the text "b"'] == Span(2, 5, 1)
+    assert spans['the text "😀"'] == Span(2, 8, 3)
     assert root.entries[0][1].at == Span(2, 4, 16)
     assert root.get("d") is not None
     assert [item.at for item in root.get("d").items] == [Span(4, 5, 5), Span(5, 5, 1)]  # type: ignore[union-attr]
