@@ -28,8 +28,8 @@ class PlainTable:
         self._db.close()
 
     def append(self, session_id: str, run_id: str, item: Item) -> None:
-        fields = {"kind": item.kind, "text": item.text, "call_id": item.call_id, "name": item.name}
-        fields |= {"state": item.state, "run_id": item.run_id, "cause": item.cause}
+        fields = {"kind": item.kind, "text": item.text, "reasoning": item.reasoning, "call_id": item.call_id}
+        fields |= {"name": item.name, "state": item.state, "run_id": item.run_id, "cause": item.cause}
         self._db.execute("insert into messages values(?, ?)", (session_id, json.dumps(fields)))
 
     partial = append
