@@ -24,12 +24,12 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from attrs import field, frozen
+from attrs import frozen
 
 EVENT_BYTES_MAX = 8 * 1024 * 1024  # a whole-turn snapshot: the largest replay of the public systems is 4 MiB
 RETRY_MS_MAX = 2**63 - 1  # browsers keep it in 64 bits; a longer number means "practically never"
 
-_BOM = b"\xef\xbb\xbf"
+BOM = b"\xef\xbb\xbf"
 _LINE_END = re.compile(r"\r\n|\r|\n")
 _SURROGATE = re.compile("[\ud800-\udfff]")
 # what JSON may hold as it is, but the wire may not (surrogates) or some clients take for a line end
@@ -155,7 +155,7 @@ class SseEvent:
     data: str
     type: str = "message"
     last_event_id: str = ""
-    id: str | None = field(default=None, kw_only=True)
+    id: str | None = None
 
 
 class EventTooLargeError(ValueError):
@@ -180,32 +180,19 @@ class LineSplitter:
     def __init__(self) -> None:
         self.part = bytearray()
         self._after_cr = False
-        self._at_start = True
 
-    def feed(self, data: bytes, *, keep_bom: bool = False) -> Iterator[bytes]:
-        """Yields the lines that end within ``data``, without their ends.
-
-        Args:
-            data: the next bytes, cut anywhere.
-            keep_bom: leave a byte order mark before the first line in place.
-        """
-        if self._after_cr and data:
-            data = data.removeprefix(b"\n")
-            self._after_cr = False
-        for piece in data.splitlines(keepends=True):  # of bytes, this splits at CR, LF and CRLF alone
-            line = piece.rstrip(b"\r\n")
-            self.part += line
-            if len(line) < len(piece):
-                self._after_cr = piece.endswith(b"\r")
-                yield self._take(keep_bom)
-
-    def _take(self, keep_bom: bool) -> bytes:
-        line = bytes(self.part)
-        self.part.clear()
-        if self._at_start and not keep_bom:
-            line = line.removeprefix(_BOM)
-        self._at_start = False
-        return line
+    def feed(self, data: bytes) -> Iterator[bytes]:
+        """Yields the lines that end within ``data``, cut anywhere, without their ends."""
+        rest = data[1:] if self._after_cr and data.startswith(b"\n") else data
+        if data:
+            self._after_cr = data.endswith(b"\r")
+        for piece in rest.splitlines(keepends=True):  # of bytes, this splits at CR, LF and CRLF alone
+            content = piece.rstrip(b"\r\n")
+            self.part += content
+            if len(content) < len(piece):
+                line = bytes(self.part)
+                self.part.clear()
+                yield line
 
 
 def split_field(line: str) -> tuple[str, str]:
@@ -237,6 +224,7 @@ class Decoder:
         self.retry_ms: int | None = None
         self._event_bytes_max = event_bytes_max
         self._lines = LineSplitter()
+        self._at_start = True
         self._failed = False
         self._clear()
 
@@ -254,19 +242,22 @@ class Decoder:
         events: list[SseEvent] = []
         if not self._failed:
             for line in self._lines.feed(data):
-                if self._too_large(line):
+                if self._exceeds(line):
                     break
-                if line:
-                    self._take(line)
-                else:
-                    events += self._dispatch()
-        if self._failed or self._too_large(self._lines.part):
+                events += self._take(self._without_bom(line))
+        if self._failed or self._exceeds(self._lines.part):
             raise EventTooLargeError(self._event_bytes_max, tuple(events))
         return events
 
-    def _too_large(self, line: bytes | bytearray) -> bool:
+    def _exceeds(self, line: bytes | bytearray) -> bool:
         self._failed = self._held + len(line) > self._event_bytes_max
         return self._failed
+
+    def _without_bom(self, line: bytes) -> bytes:
+        if self._at_start:
+            self._at_start = False
+            return line.removeprefix(BOM)
+        return line
 
     def _clear(self) -> None:
         self._held = 0
@@ -274,7 +265,9 @@ class Decoder:
         self._type = ""
         self._id: str | None = None
 
-    def _take(self, line: bytes) -> None:
+    def _take(self, line: bytes) -> list[SseEvent]:
+        if not line:
+            return self._dispatch()
         name, value = split_field(line.decode("utf-8", "replace"))
         if name == "data":
             self._data.append(value)
@@ -286,10 +279,11 @@ class Decoder:
         elif name == "retry" and value.isascii() and value.isdigit():
             # twenty digits are more than the bound, and Python refuses to read very long numbers
             self.retry_ms = min(int(value.lstrip("0")[:20] or "0"), RETRY_MS_MAX)
+        return []
 
     def _dispatch(self) -> list[SseEvent]:
         self.last_id_dispatched = self.last_id_seen
-        event = SseEvent("\n".join(self._data), self._type or "message", self.last_id_dispatched, id=self._id)
+        event = SseEvent("\n".join(self._data), self._type or "message", self.last_id_dispatched, self._id)
         events = [event] if self._data else []
         self._clear()
         return events

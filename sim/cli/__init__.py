@@ -7,6 +7,7 @@ Hypothesis.
 
 from __future__ import annotations
 
+import errno
 import importlib
 import sys
 import traceback
@@ -15,6 +16,7 @@ from collections.abc import Sequence
 import click
 
 from sim.errors import Exit, SimError
+from sim.scenario.problems import did_you_mean
 from sim.version import __version__
 
 # command: (module, one line for --help)
@@ -28,10 +30,16 @@ COMMANDS = {
     "new": ("scenarios", "Write a small scenario to start from."),
     "schema": ("scenarios", "Print the JSON Schema of scenario files, for editors."),
     "list": ("listing", "List scenarios, invariants, bugs, adapters, faults or saved failures."),
-    "explain": ("listing", "Explain an invariant."),
+    "explain": ("listing", "Explain an invariant, an error code, or a bug of the zoo."),
     "doctor": ("doctor", "Run cases in fresh processes and compare their traces."),
     "demo": ("demo", "Show a failure and how to read it."),
 }
+
+
+JUDGES = ("run", "replay", "pin", "doctor", "demo")
+"""Commands that may not seem to have held when nobody reads their output to the end."""
+
+_OF_THE_MACHINE = (errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES, errno.EPERM, errno.EIO, errno.EMFILE)
 
 
 class _Lazy(click.Group):
@@ -45,18 +53,32 @@ class _Lazy(click.Group):
         command: click.Command = getattr(module, cmd_name + "_command")
         return command
 
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        name = args[0]
+        if name in COMMANDS or name.startswith("-"):
+            return super().resolve_command(ctx, args)
+        meant = f"to run scenarios: journalsim run {name}" if "." in name or "/" in name else ""
+        hint = meant or did_you_mean(name, COMMANDS)
+        raise click.UsageError(f"no command {name!r}{'; ' + hint if hint else ''}", ctx)
+
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):
             formatter.write_dl([(name, text) for name, (_, text) in COMMANDS.items()])
 
 
-@click.command(cls=_Lazy, context_settings={"help_option_names": ["-h", "--help"]})
-@click.version_option(__version__, prog_name="journalsim")
-def cli() -> None:
+@click.command(cls=_Lazy, invoke_without_command=True, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__, prog_name="journalsim", message="%(prog)s %(version)s")
+@click.pass_context
+def cli(ctx: click.Context) -> None:
     """Find what an LLM agent's journal loses when a person presses Stop.
 
     Start with: journalsim demo
     """
+    if ctx.invoked_subcommand is None:
+        click.echo(ctx.get_help(), err=True)
+        ctx.exit(int(Exit.USAGE))  # a script whose command went missing must not look green
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -67,23 +89,37 @@ def main(arguments: Sequence[str] | None = None) -> None:
     except click.exceptions.Exit as error:
         code = error.exit_code
     except click.ClickException as error:
-        error.show()
+        click.echo(_usage_text(error), err=True)
         code = Exit.USAGE
     except (click.Abort, KeyboardInterrupt):
         click.echo("stopped by the user", err=True)
         code = Exit.INTERRUPTED
-    except BrokenPipeError:
-        sys.stderr.close()  # nobody reads any more: end without a traceback
-        code = Exit.HELD
+    except SystemExit:  # how click ends when nobody reads its output any more
+        command = next(iter(sys.argv[1:] if arguments is None else arguments), "")
+        code = Exit.INTERRUPTED if command in JUDGES else Exit.HELD
     except SimError as error:
         text = str(error)
         click.echo(text if text.startswith(("error", "warning")) else f"error: {text}", err=True)
         code = error.exit_code
+    except OSError as error:
+        if error.errno not in _OF_THE_MACHINE:
+            raise
+        click.echo(f"error: {error.filename or 'output'}: {error.strerror}", err=True)
+        code = Exit.USAGE
     except Exception:
         traceback.print_exc()
         click.echo(f"this is a bug in journalsim {__version__}: please report it with the lines above", err=True)
         code = Exit.INTERNAL
     sys.exit(int(code or 0))
+
+
+def _usage_text(error: click.ClickException) -> str:
+    """Returns what is wrong with the arguments, in the form of all our messages."""
+    context = error.ctx if isinstance(error, click.UsageError) else None
+    message = " ".join(error.format_message().split())  # a list of choices comes one a line
+    message = message[:1].lower() + message[1:]
+    help = f"\n = help: {context.command_path} --help" if context is not None else ""
+    return f"error: {message.removesuffix('.')}{help}"
 
 
 def _survive_odd_terminals() -> None:

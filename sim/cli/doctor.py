@@ -11,8 +11,8 @@ from sim.version import __version__
 
 @click.command("doctor")
 @click.argument("wanted", nargs=-1, metavar="[PATH|NAME]...")
-@click.option("-a", "--adapter", default="ref", show_default=True)
-@click.option("-k", "expression", default="", metavar="EXPR")
+@click.option("-a", "--adapter", default="ref", show_default=True, help="As for run.")
+@click.option("-k", "expression", default="", metavar="EXPR", help="Only scenarios that match, as for run.")
 @click.option("--processes", type=click.IntRange(2, 1000), default=4, show_default=True, help="Fresh processes.")
 @click.pass_context
 def doctor_command(ctx: click.Context, wanted: tuple[str, ...], adapter: str, expression: str, processes: int) -> None:
@@ -21,11 +21,12 @@ def doctor_command(ctx: click.Context, wanted: tuple[str, ...], adapter: str, ex
     Exit 5 when a case took two ways; the first event that differs is shown.
     """
     from sim.report.escape import visible
+    from sim.report.words import count
     from sim.search.doctor import examine
 
     scenarios = select(wanted, expression)
     refuse_unsupported(scenarios)
-    click.echo(f"journalsim {__version__}  doctor  adapter {visible(adapter)}  {len(scenarios)} scenarios")
+    click.echo(f"journalsim {__version__}  doctor  adapter {visible(adapter)}  {count(len(scenarios), 'scenario')}")
     found = examine(scenarios, adapter, processes)
     for difference in found.differences:
         click.echo(f"\nDIFFERENT  {difference.scenario}: {visible(str(difference.case))}")
@@ -37,7 +38,7 @@ def doctor_command(ctx: click.Context, wanted: tuple[str, ...], adapter: str, ex
         for hint in found.hints:
             click.echo(f"  {visible(hint)}")
     click.echo(
-        f"{found.cases} cases in {processes} fresh processes, hash seeds 0 to {processes - 1}: "
+        f"{count(found.cases, 'case')} in {processes} fresh processes, hash seeds 0 to {processes - 1}: "
         f"{len(found.differences) or 'no'} difference{'' if len(found.differences) == 1 else 's'}"
     )
     ctx.exit(int(Exit.NONDETERMINISTIC if found.differences else Exit.HELD))

@@ -2,17 +2,25 @@
 
 from __future__ import annotations
 
+import textwrap
+
 import click
 
 from sim.errors import UsageError
 from sim.invariants.judge import INVARIANTS
-from sim.scenario.problems import did_you_mean
+from sim.scenario.problems import CODES, did_you_mean
+
+KINDS = ("scenarios", "invariants", "bugs", "adapters", "faults", "failures")
+WIDTH = 100  # as wide as a report
 
 
 @click.command("list")
-@click.argument("what", type=click.Choice(["scenarios", "invariants", "bugs", "adapters", "faults", "failures"]))
+@click.argument("what", type=click.Choice(KINDS), metavar="WHAT")
 def list_command(what: str) -> None:
-    """List what there is, one per line: the name first, then what it is."""
+    """List what there is, one per line: the name first, then what it is.
+
+    WHAT is scenarios, invariants, bugs, adapters, faults or failures.
+    """
     rows = {
         "scenarios": _scenarios,
         "invariants": _invariants,
@@ -42,7 +50,7 @@ def _invariants() -> Rows:
 def _bugs() -> Rows:
     from sim.adapters.loading import zoo
 
-    return [(bug.name, f"{bug.failure_mode}  {bug.summary}  breaks: {', '.join(bug.trips)}") for bug in zoo()]
+    return [(bug.name, f"{bug.failure_mode:5}  {bug.summary}  breaks: {', '.join(bug.trips)}") for bug in zoo()]
 
 
 def _adapters() -> Rows:
@@ -77,11 +85,30 @@ def _failures() -> Rows:
 
 
 @click.command("explain")
-@click.argument("name", metavar="INVARIANT")
+@click.argument("name", metavar="NAME")
 def explain_command(name: str) -> None:
-    """Explain an invariant: what it promises, an example, the usual cause, public cases."""
-    invariant = INVARIANTS.get(name)
-    if invariant is None:
-        hint = did_you_mean(name, INVARIANTS)
-        raise UsageError(f"no invariant {name!r}{'; ' + hint if hint else ''}; see: journalsim list invariants")
-    click.echo(f"{name}\n\n{invariant.promise}\n\n{invariant.explain}")
+    """Explain an invariant, an error code, or a bug of the zoo.
+
+    Of an invariant: what it promises, an example, the usual cause, public cases.
+    """
+    text = _explained(name)
+    if text is None:
+        alike = [known for known in INVARIANTS if name in known]
+        hint = f"did you mean {' or '.join(alike)}?" if alike else did_you_mean(name, [*INVARIANTS, *CODES])
+        raise UsageError(f"nothing is called {name!r}{'; ' + hint if hint else ''}; see: journalsim list invariants")
+    click.echo("\n\n".join(textwrap.fill(part, WIDTH, break_on_hyphens=False) for part in text.split("\n\n")))
+
+
+def _explained(name: str) -> str | None:
+    if name in INVARIANTS:
+        return f"{name}\n\n{INVARIANTS[name].promise}\n\n{INVARIANTS[name].explain}"
+    if name in CODES:
+        return f"{name}: {CODES[name]}\n\nscenarios/README.md teaches the language."
+    from sim.adapters.loading import zoo
+
+    for bug in zoo():
+        if name.removeprefix("ref:").removeprefix("bug-") == bug.name:
+            seen = f"\n\nSeen in public: {bug.failure_mode} of the catalogue" if bug.failure_mode else ""
+            breaks = f"Breaks: {', '.join(bug.trips)}"
+            return f"{bug.name}\n\n{bug.summary}\n\n{breaks}{seen}\n\nTry it: journalsim run -a ref:bug-{bug.name}"
+    return None

@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from sim.errors import Exit
-from sim.search.saved import Saved, list_saved, load_saved
+from sim.search.saved import FOLDER, Saved, list_saved, load_saved
 from sim.version import __version__
 
 
@@ -18,8 +18,8 @@ from sim.version import __version__
 def replay_command(ctx: click.Context, name: str | None, adapter: str | None) -> None:
     """Run a saved failing case again: same trace, or fixed?
 
-    ID is what the report printed after `journalsim replay`. Without it, the saved cases are listed. Exit 1 when the
-    case still fails, 0 when it is fixed, 5 when a promise still breaks but on another trace with the same adapter.
+    ID is what the report printed after `journalsim replay`; its end is enough. Without it, the saved cases are
+    listed. Exit 1 when the case still fails, 0 when it is fixed, 3 when its action can no longer be placed.
     """
     if name is None:
         _list()
@@ -32,7 +32,10 @@ def _list() -> None:
     saved = list_saved()
     for known in saved:
         click.echo(known)
-    click.echo(f"{len(saved)} saved failing cases; journalsim replay ID runs one again")
+    if saved:
+        click.echo("journalsim replay ID runs one of these again")
+    else:
+        click.echo(f"no saved failing cases in {FOLDER}; a failing `journalsim run` saves its cases there")
 
 
 def _replay(saved: Saved, spec: str) -> Exit:
@@ -65,8 +68,11 @@ def _replay(saved: Saved, spec: str) -> Exit:
         click.echo(f"CHANGED: {', '.join(saved.broke)} holds now, but {', '.join(sorted(broken))} does not")
         return Exit.BROKEN
     if not still:
-        click.echo(f"FIXED: {', '.join(saved.broke)} holds in this case" if result.reached else "FIXED, or never raced")
-        return Exit.HELD if result.reached else Exit.INCONCLUSIVE
+        if not result.reached:
+            click.echo("NOT RACED: nothing broke, but the action of this case did not happen")
+            return Exit.INCONCLUSIVE
+        click.echo(f"FIXED: {', '.join(saved.broke)} holds in this case")
+        return Exit.HELD
     if found == saved.trace_hash:
         click.echo("REPRODUCED: the same trace, event for event")
         return Exit.BROKEN

@@ -9,6 +9,7 @@ from typing import Any
 import click
 
 from sim.cli.selection import refuse_unsupported, select
+from sim.errors import NothingSelectedError, UsageError
 from sim.version import __version__
 
 
@@ -35,8 +36,14 @@ def _span_s(ctx: click.Context, param: click.Parameter, value: str) -> float:
 @click.option(
     "-t", "--tag", "tags", multiple=True, metavar="TAG", help="Only scenarios with this tag; may be repeated."
 )
-@click.option("--profile", type=click.Choice(["quick", "ci", "deep"]), default="quick", show_default=True)
-@click.option("--seed", default=0, show_default=True, help="Of the exploration in ci and deep.")
+@click.option(
+    "--profile",
+    type=click.Choice(["quick", "ci", "deep"]),
+    default="quick",
+    show_default=True,
+    help="quick: what the sweeps spell out; ci, deep: also some, or many, other schedules.",
+)
+@click.option("--seed", default=0, show_default=True, help="Of the other schedules in ci and deep.")
 @click.option(
     "--shard",
     callback=_shard,
@@ -58,7 +65,14 @@ def _span_s(ctx: click.Context, param: click.Parameter, value: str) -> float:
 @click.option("--report", type=click.Path(path_type=Path), help="Write report.txt, report.ndjson and junit.xml there.")
 @click.option("--junit", type=click.Path(path_type=Path), help="Write JUnit XML to this file.")
 @click.option("--github", is_flag=True, help="Print annotations and write the job summary.")
-@click.option("--format", "form", type=click.Choice(["text", "ndjson"]), default="text", show_default=True)
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(["text", "ndjson"]),
+    default="text",
+    show_default=True,
+    help="On standard output: for people, or one JSON object a line.",
+)
 @click.pass_context
 def run_command(
     ctx: click.Context, /, wanted: tuple[str, ...], expression: str, tags: tuple[str, ...], **options: Any
@@ -66,12 +80,15 @@ def run_command(
     """Run race scenarios against a journal and judge it.
 
     Without PATH or NAME, all built-in scenarios. The exit code says how it ended: 0 all held, 1 a promise
-    broken, 2 nothing ran, 3 inconclusive, 4 nothing selected, 5 nondeterministic, 6 adapter trouble.
+    broken, 2 nothing ran, 3 inconclusive, 4 nothing selected, 5 nondeterministic, 6 adapter trouble,
+    130 stopped by Ctrl-C.
     """
+    from sim.adapters.loading import load_adapter
     from sim.search.campaign import Campaign, run_campaign
 
     scenarios = select(wanted, expression, tags)
     refuse_unsupported(scenarios)
+    load_adapter(options["adapter"])  # a wrong name is said before anything else is
     known = _known_failures(options["expected"], options["adapter"])
     output = _Output(options)
     output.prepare()
@@ -86,6 +103,9 @@ def run_command(
         max_failures=options["max_failures"],
         **known,
     )
+    if not campaign.selected:
+        k, n = options["shard"]
+        raise NothingSelectedError(f"nothing selected: shard {k}/{n} of {len(scenarios)} scenarios is empty")
     with output.following(len(campaign.selected)) as on_result:
         from attrs import evolve
 
@@ -114,6 +134,7 @@ class _Output:
         from sim.report.about import About
 
         self._options = options
+        self._unsaved = False
         self.about = About(
             version=__version__,
             rules={name: invariant.promise for name, invariant in INVARIANTS.items()},
@@ -138,7 +159,6 @@ class _Output:
         from sim.report.ndjson import failure_line, run_line, scenario_line
         from sim.report.progress import progress
         from sim.report.text import header, scenario_lines
-        from sim.search.saved import save_failure
 
         options = self._options
         k, n = options["shard"]
@@ -160,7 +180,7 @@ class _Output:
                     bar.hide()
                     click.echo(scenario_lines(result) if text else scenario_line(result))
                     for failure in result.failures:
-                        save_failure(failure, options["adapter"])
+                        self._save(failure)
                         if not text:
                             click.echo(failure_line(failure, about))
                     bar.advance(result.scenario.name)
@@ -168,6 +188,17 @@ class _Output:
                 yield on_result
 
         return follow()
+
+    def _save(self, failure: Any) -> None:
+        """Saves a failing case; a folder that cannot be written must not cost the verdict."""
+        from sim.search.saved import save_failure
+
+        try:
+            save_failure(failure, self._options["adapter"])
+        except UsageError as error:
+            if not self._unsaved:
+                click.echo(f"warning: {error}: it cannot be replayed", err=True)
+            self._unsaved = True
 
     def finish(self, result: Any) -> None:
         """Prints the end of the run and writes the reports."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 from pathlib import Path
 
@@ -11,7 +12,7 @@ import click
 from sim.cli.selection import load_all
 from sim.errors import Exit, UsageError
 from sim.scenario.dump import format_text
-from sim.scenario.files import find_scenarios, read_bytes
+from sim.scenario.files import SUFFIX, find_scenarios, read_bytes
 from sim.scenario.problems import Problem, ScenarioError
 from sim.scenario.schema import json_schema
 from sim.scenario.template import new_scenario
@@ -42,7 +43,8 @@ def fmt_command(ctx: click.Context, paths: tuple[Path, ...], only_check: bool, t
     if not to_stdout:
         for path in changed:
             click.echo(f"{'would rewrite' if only_check else 'rewrote'} {path}")
-        click.echo(f"{len(texts)} files, {len(changed)} {'to change' if only_check else 'changed'}")
+        count = f"{len(texts)} file{'' if len(texts) == 1 else 's'}"
+        click.echo(f"{count}, {len(changed)} {'to change' if only_check else 'changed'}")
     ctx.exit(int(Exit.BROKEN if only_check and changed else Exit.HELD))
 
 
@@ -72,12 +74,17 @@ def _rewrite(path: Path, text: str) -> None:
 
 
 @click.command("new")
-@click.argument("what", type=click.Choice(["scenario"]))
+@click.argument("what", type=click.Choice(["scenario"]), metavar="scenario")
 @click.argument("name", default="my-race")
 @click.option("-o", "--output", type=click.Path(path_type=Path), help="File to write; standard output without it.")
 def new_command(what: str, name: str, output: Path | None) -> None:
-    """Write a small scenario to start from."""
-    text = new_scenario(name)
+    """Write a small scenario to start from, called NAME, or my-race."""
+    try:
+        text = new_scenario(name)
+    except ScenarioError:
+        usual = "-".join(re.findall("[a-z0-9]+", name.lower()))
+        hint = f", such as {usual}" if usual else ""
+        raise UsageError(f"{name!r} is no name: use small letters and digits, words joined by -{hint}") from None
     if output is None:
         click.echo(text, nl=False)
         return
@@ -85,6 +92,8 @@ def new_command(what: str, name: str, output: Path | None) -> None:
         raise UsageError(f"{output} exists; choose another file")
     _rewrite(output, text)
     click.echo(f"wrote {output}; try: journalsim run {output}")
+    if not output.name.endswith(SUFFIX):
+        click.echo(f"note: only *{SUFFIX} is found when you name a folder", err=True)
 
 
 @click.command("schema")

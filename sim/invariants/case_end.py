@@ -10,7 +10,7 @@ from attrs import frozen
 
 from sim.adapters.protocol import Item
 from sim.invariants.facts import NEVER, Facts
-from sim.invariants.views import view_of
+from sim.invariants.views import views_of
 from sim.scenario.model import Scenario, Text
 
 
@@ -58,9 +58,15 @@ class CaseEnd:
         items = tuple(last.data.get("context", last.data.get("items", ())))
         return tuple(zip(items, self.facts.refs(items, session), strict=True))
 
+    @cached_property
+    def views(self) -> Mapping[str, tuple[Item, ...]]:
+        """What each client shows; one that was told nothing is missing."""
+        told = (*self.facts.of("client.applied"), *self.facts.of("client.reloaded"))
+        return views_of(sorted(told, key=lambda event: event.position))
+
     def view(self, client: str) -> tuple[tuple[Item, str | None], ...]:
-        """What a client shows."""
-        items = view_of(self.facts.history, client)
+        """What a client shows, with the references of its messages."""
+        items = self.views.get(client, ())
         refs = self.facts.refs(items, self.session(client))
         return tuple((i, ref or self.facts.shown_as.get(i.id or "")) for i, ref in zip(items, refs, strict=True))
 

@@ -17,7 +17,7 @@ from sim.invariants.case_end import CaseEnd
 from sim.invariants.facts import Facts
 from sim.invariants.rows import quoted, rows_text
 from sim.invariants.verdict import Status, Verdict, Violation
-from sim.invariants.views import shown, view_of
+from sim.invariants.views import told_apart
 from sim.scenario.model import Expectation, Scenario
 
 EXPECT = "expect"
@@ -161,19 +161,15 @@ def _journal_order(end: CaseEnd, arguments: Arguments) -> Outcome:
 
 
 def _view_equals(end: CaseEnd, arguments: Arguments) -> Outcome:
+    other = arguments["to"]
     for client in arguments["of"]:
-        other = arguments["to"]
-        items = view_of(end.facts.history, client)
-        if other == "journal":
-            wanted = end.facts.journal.get(end.session(client), ())
-        else:
-            wanted = view_of(end.facts.history, other)
-        if shown(items) != shown(wanted):
-            return Outcome(
-                holds=False,
-                found=f"{client} shows {_told(shown(items))}, {other} shows {_told(shown(wanted))}",
-                rows=tuple(item for item in items if item.kind == "assistant"),
-            )
+        items = end.views.get(client, ())
+        session = end.session(client)
+        wanted = end.facts.journal.get(session, ()) if other == "journal" else end.views.get(other, ())
+        ours, theirs = told_apart(items), told_apart(wanted)
+        if ours != theirs:
+            rows = tuple(item for item in items if item.kind == "assistant")
+            return Outcome(holds=False, found=f"{client} shows {_told(ours)}, {other} shows {_told(theirs)}", rows=rows)
     return Outcome(holds=True, found="they show the same")
 
 

@@ -1,40 +1,56 @@
-"""What a client shows, from what it was told."""
+"""What clients show, from what they were told."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from attrs import evolve
+from attrs import define, evolve, field
 
 from sim.adapters.protocol import Item, ItemState
-from sim.history import Event, History
+from sim.history import Event
 
 _CLOSING: Mapping[str, ItemState] = {"message.completed": "completed", "message.interrupted": "interrupted"}
 
 
-def view_of(history: History, client: str) -> tuple[Item, ...]:
-    """Returns what a client shows at the end, oldest first.
+def views_of(events: Iterable[Event]) -> dict[str, tuple[Item, ...]]:
+    """Returns what each client shows at the end, oldest first.
 
     A reload replaces everything by what the journal held; frames then add to it.
     A frame that says nothing about a message or a tool call changes nothing.
+
+    Args:
+        events: everything that clients applied and reloaded, in order.
     """
-    view: dict[str, Item] = {}
-    for event in history.of("client.applied", "client.reloaded"):
-        if event.actor != client:
-            continue
+    views: dict[str, dict[str, _Shown]] = {}
+    for event in events:
         if event.kind == "client.reloaded":
-            view = {_key(item, n): item for n, item in enumerate(event.data["items"])}
+            views[event.actor] = {_key(item, n): _Shown(item) for n, item in enumerate(event.data["items"])}
         else:
-            _apply(view, event)
-    return tuple(view.values())
+            _apply(views.setdefault(event.actor, {}), event)
+    return {client: tuple(shown.item() for shown in view.values()) for client, view in views.items()}
 
 
-def shown(items: Iterable[Item]) -> tuple[tuple[str, str], ...]:
+def told_apart(items: Iterable[Item]) -> tuple[tuple[str, str], ...]:
     """Returns what can be compared between two views: text and state of the model's messages, in order.
 
     The words of a person reach other clients only by a reload, and an empty message shows nothing.
     """
     return tuple((item.text, item.state) for item in items if item.kind == "assistant" and item.text)
+
+
+@define
+class _Shown:
+    """One message on a page: what it was, and what frames have added since."""
+
+    base: Item
+    text: list[str] = field(factory=list)
+    reasoning: list[str] = field(factory=list)
+
+    def item(self) -> Item:
+        if not (self.text or self.reasoning):
+            return self.base
+        reasoning = self.base.reasoning + "".join(self.reasoning)
+        return evolve(self.base, text=self.base.text + "".join(self.text), reasoning=reasoning)
 
 
 def _key(item: Item, number: int) -> str:
@@ -43,31 +59,35 @@ def _key(item: Item, number: int) -> str:
     return f"{item.kind}:{item.call_id or number}"
 
 
-def _apply(view: dict[str, Item], event: Event) -> None:
+def _apply(view: dict[str, _Shown], event: Event) -> None:
     data = event.data
-    frame, message = str(data["frame"]), data.get("message")
-    if frame == "tool.requested" or frame == "tool.closed":
+    frame, message = data["frame"], data["message"]
+    if frame in ("tool.requested", "tool.closed"):
         _apply_tool(view, event)
+    elif message is None:
+        return
+    elif frame == "message.delta":
+        shown = view.get(message) or view.setdefault(message, _Shown(_message(event)))
+        shown.text.append(data["text"])
+        shown.reasoning.append(data.get("reasoning", ""))
+    elif frame == "message.opened":
+        view[message] = _Shown(_message(event))
     elif frame == "message.superseded":
-        view.pop(str(message), None)
-    elif frame == "message.opened" and message is not None:
-        view[message] = _message(event)
-    elif frame == "message.delta" and message is not None:
-        old = view.get(message, _message(event))
-        reasoning = old.reasoning + str(data.get("reasoning", ""))
-        view[message] = evolve(old, text=old.text + str(data["text"]), reasoning=reasoning)
-    elif frame in _CLOSING and message is not None:
-        view[message] = evolve(view.get(message, _message(event)), text=data["text"], state=_CLOSING[frame])
+        view.pop(message, None)
+    elif frame in _CLOSING:
+        base = view[message].item() if message in view else _message(event)
+        view[message] = _Shown(evolve(base, text=data["text"], state=_CLOSING[frame]))
 
 
-def _apply_tool(view: dict[str, Item], event: Event) -> None:
+def _apply_tool(view: dict[str, _Shown], event: Event) -> None:
     data = event.data
     call_id = data.get("call_id")
     if data["frame"] == "tool.requested":
-        view[f"tool_call:{call_id}"] = Item(kind="tool_call", call_id=call_id, run_id=event.run)
+        view[f"tool_call:{call_id}"] = _Shown(Item(kind="tool_call", call_id=call_id, run_id=event.run))
     else:
         state: ItemState = data.get("state") or "completed"
-        view[f"tool_result:{call_id}"] = Item(kind="tool_result", call_id=call_id, state=state, run_id=event.run)
+        item = Item(kind="tool_result", call_id=call_id, state=state, run_id=event.run)
+        view[f"tool_result:{call_id}"] = _Shown(item)
 
 
 def _message(event: Event) -> Item:

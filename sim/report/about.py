@@ -30,7 +30,8 @@ class About:
 
 def partial_line(campaign: CampaignResult, about: About) -> str:
     """Returns why the report is incomplete, or nothing if it is complete."""
-    if not campaign.interrupted:
-        return ""
     done = len(campaign.scenarios)
-    return f"partial: stopped by the user after {done} of {max(done, about.planned)} scenarios"
+    planned = max(done, about.planned)
+    if campaign.interrupted:
+        return f"partial: stopped by the user after {done} of {planned} scenarios"
+    return f"partial: a limit was reached after {done} of {planned} scenarios" if campaign.skipped else ""

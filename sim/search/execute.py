@@ -30,6 +30,7 @@ from sim.engine.scheduler import Scheduler
 from sim.engine.world import World
 from sim.history import History, trace_hash
 from sim.invariants.expectations import check_expectations, met_sometimes
+from sim.invariants.facts import Facts
 from sim.invariants.judge import check_history
 from sim.scenario.model import ClientSpec, Scenario, Step
 from sim.search.results import CaseResult
@@ -103,11 +104,12 @@ class Executor:
 
     def verdict(self, ran: Ran, *, expect: bool = True) -> CaseResult:
         """Judges a case that was run."""
-        verdicts = check_history(ran.history, exempt=self._exempt)
+        facts = Facts(ran.history)
+        verdicts = check_history(ran.history, exempt=self._exempt, facts=facts)
         met: tuple[bool, ...] = ()
         if expect:
-            verdicts += check_expectations(self.scenario, ran.history)
-            met = met_sometimes(self.scenario, ran.history)
+            verdicts += check_expectations(self.scenario, ran.history, facts)
+            met = met_sometimes(self.scenario, ran.history, facts)
         return CaseResult(
             case=ran.case,
             verdicts=verdicts,
