@@ -61,7 +61,7 @@ class Event:
         at: virtual nanoseconds; data, never an order.
         kind: a key of :data:`KINDS`.
         actor: ``lead`` or ``system``.
-        origin: who made the content; a synthetic row says why under ``reason``.
+        origin: who made the content; a synthetic row that stands in for something says why under ``reason``.
         payload: the rest, as JSON data.
         v: format of the row.
     """

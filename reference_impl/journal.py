@@ -20,33 +20,19 @@ Four rules run through all of them:
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, Literal, TypeAlias
 
 from attrs import frozen
 
-from reference_impl.content import NOTHING, Content, content_to_data, whole
+from reference_impl.batch import Batch, Buffered, Stamp, nothing_buffered
+from reference_impl.content import Content, content_to_data
 from reference_impl.events import Event, RowOrigin
-from reference_impl.lifecycle import MESSAGE, OUTCOMES, RUN
-from reference_impl.state import Message, Run, State
-from sim.adapters.protocol import ToolCall
+from reference_impl.lifecycle import MESSAGE, RUN
+from reference_impl.state import Run, State
 
 Terminal = Literal["run.completed", "run.aborted", "run.failed"]
 Reason = Literal["busy", "key_reused", "unknown", "ended", "stopping", "replaced", "not_open", "stale", "empty"]
-
-CLOSURES: Mapping[str, str] = {
-    "not_started": "This call was not started: the run was interrupted.",
-    "unknown": "The run was interrupted while this call was running; whether it took effect is not known.",
-}
-"""What a closure says to people and to the model: what is known, and nothing else."""
-
-
-@frozen
-class Stamp:
-    """Who writes, and when: the writer's epoch, and virtual nanoseconds."""
-
-    epoch: int
-    at: int
 
 
 @frozen
@@ -57,65 +43,6 @@ class Refused:
 
 
 Decision: TypeAlias = tuple[Event, ...] | Refused
-Buffered: TypeAlias = Callable[[str], Content]
-"""What is buffered of an open message, by its id."""
-
-
-def nothing_buffered(message_id: str) -> Content:
-    """The buffers of a process that has just started."""
-    return NOTHING
-
-
-class Batch:
-    """Numbers the rows of one batch as they are added."""
-
-    def __init__(self, stamp: Stamp) -> None:
-        self._stamp = stamp
-        self._rows: list[Event] = []
-        self._added: dict[str, int] = {}
-
-    def add(
-        self, run: Run, kind: str, origin: RowOrigin = "synthetic", *, attempt: int | None = None, **payload: Any
-    ) -> None:
-        """Adds the next row of a run."""
-        actor = "system" if origin == "synthetic" else "lead"
-        number = run.attempt if attempt is None else attempt
-        self._add(run.run_id, run.session_id, run.seq, number, kind, actor, origin, payload)
-
-    def add_to_session(self, session_id: str, seq: int, kind: str, origin: RowOrigin, **payload: Any) -> None:
-        """Adds a row that belongs to no run."""
-        self._add(f"@{session_id}", session_id, seq, 1, kind, "system", origin, payload)
-
-    def rows(self) -> tuple[Event, ...]:
-        """Returns all of them, in order."""
-        return tuple(self._rows)
-
-    def _add(
-        self,
-        run_id: str,
-        session_id: str,
-        seq: int,
-        attempt: int,
-        kind: str,
-        actor: str,
-        origin: RowOrigin,
-        payload: Mapping[str, Any],
-    ) -> None:
-        self._added[run_id] = added = self._added.get(run_id, 0) + 1
-        self._rows.append(
-            Event(
-                run_id=run_id,
-                session_id=session_id,
-                seq=seq + added,
-                attempt=attempt,
-                epoch=self._stamp.epoch,
-                at=self._stamp.at,
-                kind=kind,
-                actor=actor,
-                origin=origin,
-                payload=payload,
-            )
-        )
 
 
 # --- runs begin --------------------------------------------------------------------------------
@@ -147,7 +74,7 @@ def decide_accept(
     if busy == "cancel_earlier":
         for earlier in active:
             if earlier.state != "cancelling":
-                _add_stop(batch, earlier, "stopped", "interrupt", "newer prompt", buffered)
+                batch.stop_requested(earlier, "stopped", "interrupt", "newer prompt", buffered)
     return batch.rows()
 
 
@@ -176,8 +103,8 @@ def decide_open(
     if run.state != "running":
         return Refused("stopping")
     batch = Batch(stamp)
-    _add_superseded(batch, run, stale, attempt)
-    _add_opened(batch, run, attempt, source)
+    batch.superseded(run, stale, attempt)
+    batch.opened(run, attempt, source)
     return batch.rows()
 
 
@@ -190,8 +117,9 @@ def decide_spill(state: State, stamp: Stamp, run_id: str, message_id: str, conte
     if message.state != "open":
         return Refused("not_open")
     batch = Batch(stamp)
-    _add_aliases(batch, run, message_id, message.content.aliases, content.aliases)
-    batch.add(run, "message.delta", "model", message_id=message_id, **content_to_data(content))
+    batch.aliased(run, message_id, message.content.aliases, content.aliases)
+    if not content.empty:
+        batch.add(run, "message.delta", "model", message_id=message_id, **content_to_data(content))
     return batch.rows()
 
 
@@ -224,18 +152,18 @@ def decide_complete(
         return Refused("not_open")
     batch = Batch(stamp)
     number = run.attempt if attempt is None else attempt
-    _add_superseded(batch, run, stale, number)
+    batch.superseded(run, stale, number)
     if content.empty:
         return batch.rows()
     if message is None:
-        message_id = _add_opened(batch, run, number, next(iter(content.aliases), None))
+        message_id = batch.opened(run, number, next(iter(content.aliases), None))
     assert message_id is not None
     known = () if message is None else message.content.aliases
-    _add_aliases(batch, run, message_id, known, content.aliases)
+    batch.aliased(run, message_id, known, content.aliases)
     supersedes = {"supersedes": message.row} if message is not None and message.state == "interrupted" else {}
     data = content_to_data(content) | supersedes
     batch.add(run, "message.completed", "model", attempt=number, message_id=message_id, reason=reason, **data)
-    _add_requests(batch, run, message_id, content.calls)
+    batch.requested(run, message_id, content.calls, stale)
     return batch.rows()
 
 
@@ -296,7 +224,7 @@ def decide_stop(
     if run.state == "cancelling":
         return ()
     batch = Batch(stamp)
-    _add_stop(batch, run, "rolled_back" if mode == "rollback" else cause, mode, by, buffered)
+    batch.stop_requested(run, "rolled_back" if mode == "rollback" else cause, mode, by, buffered)
     return batch.rows()
 
 
@@ -331,14 +259,14 @@ def decide_end(
     if stamp.epoch < run.epoch:
         return Refused("replaced")
     if run.ended:
-        return _rejected(run, stamp, audit, kind, cause=cause, reason=reason)
+        return _rejected(run, stamp, audit, kind, cause=cause)
     if kind not in RUN[run.state]:
         return Refused("stopping")
     if run.state == "cancelling":
         cause = run.cause
     batch = Batch(stamp)
     if cause != "rolled_back":
-        _add_leavings(batch, run, cause, buffered, closures)
+        batch.left_open(run, cause, buffered, closures)
     if evidence:
         added = [row.kind for row in batch.rows()]
         batch.add(run, "recovery.applied", added=added, evidence=evidence, reason="the process ended")
@@ -405,84 +333,5 @@ def _rejected(run: Run, stamp: Stamp, audit: bool, kind: str, **payload: Any) ->
     if not audit:
         return Refused("ended")
     batch = Batch(stamp)
-    batch.add(run, "terminal.rejected", what=kind, because=f"the run is {run.state}", **payload)
+    batch.add(run, "terminal.rejected", what=kind, reason=f"the run is {run.state}", **payload)
     return batch.rows()
-
-
-def _add_opened(batch: Batch, run: Run, attempt: int, source: str | None) -> str:
-    message_id = f"{run.run_id}/m{len(run.messages)}"  # the person's message is number 0
-    batch.add(run, "message.opened", "model", attempt=attempt, message_id=message_id, source=source)
-    return message_id
-
-
-def _add_aliases(batch: Batch, run: Run, message_id: str, known: tuple[str, ...], aliases: tuple[str, ...]) -> None:
-    new = [alias for alias in aliases if alias not in known]
-    if new:
-        batch.add(run, "message.id_aliased", "model", message_id=message_id, aliases=new)
-
-
-def _add_superseded(batch: Batch, run: Run, stale: Iterable[str], attempt: int) -> None:
-    for message_id in stale:
-        if "message.superseded" in MESSAGE[run.messages[message_id].state]:
-            batch.add(
-                run, "message.superseded", attempt=attempt, message_id=message_id, reason=f"attempt {attempt} answers"
-            )
-
-
-def _add_requests(batch: Batch, run: Run, message_id: str, calls: Iterable[ToolCall]) -> list[str]:
-    new = [call for call in calls if call.call_id not in run.calls]
-    for call in new:
-        batch.add(
-            run,
-            "tool.requested",
-            "model",
-            message_id=message_id,
-            call_id=call.call_id,
-            name=call.name,
-            arguments=call.arguments,
-        )
-    return [call.call_id for call in new]
-
-
-def _add_stop(batch: Batch, run: Run, cause: str, mode: str, by: str, buffered: Buffered) -> None:
-    batch.add(run, "run.stop_requested", "user", cause=cause, mode=mode, by=by)
-    if mode != "rollback":
-        for message in run.open_messages():
-            _add_interrupted(batch, run, message, cause, buffered)
-
-
-def _add_interrupted(
-    batch: Batch, run: Run, message: Message, cause: str | None, buffered: Buffered
-) -> tuple[ToolCall, ...]:
-    content = message.content.plus(buffered(message.message_id))
-    if content.empty:
-        return ()
-    _add_aliases(batch, run, message.message_id, message.content.aliases, content.aliases)
-    data = content_to_data(content)
-    batch.add(run, "message.interrupted", "model", message_id=message.message_id, cause=cause, **data)
-    return content.calls
-
-
-def _add_leavings(batch: Batch, run: Run, cause: str | None, buffered: Buffered, closures: bool) -> None:
-    """Interrupts every open message, requests the calls it had asked for, and closes every open call."""
-    requested: list[str] = []
-    for message in run.messages.values():
-        calls = message.content.calls if message.state == "interrupted" else ()
-        if message.state == "open":
-            calls = _add_interrupted(batch, run, message, cause, buffered)
-        # Half a call is evidence in its message's row, and nothing that could be run, shown or closed.
-        requested += _add_requests(batch, run, message.message_id, (call for call in calls if whole(call)))
-    if closures:
-        states = {call.call_id: call.state for call in run.calls.values() if call.open}
-        for call_id, state in (states | dict.fromkeys(requested, "requested")).items():
-            outcome = OUTCOMES[state]
-            text = CLOSURES[outcome]
-            batch.add(
-                run,
-                "tool.aborted",
-                call_id=call_id,
-                closure_id=f"{call_id}#closure",
-                outcome=outcome,
-                text=text,
-                reason="the run ended",
-            )

@@ -1,10 +1,10 @@
 """Text of open messages that is not in the journal yet, within a bound.
 
-A stream brings hundreds of chunks; a row for each would cost more than the
-answer is worth, and a completed message needs none of them.  So chunks wait here
-until their message completes or is interrupted, and then leave *after* the row
-that holds them is committed, never before: a write that is cancelled or fails
-finds them still in place.
+A stream brings hundreds of chunks, and a completed message needs none of them as
+rows.  Where the policy is to sync at barriers only, chunks wait here until their
+message completes or is interrupted, and then leave *after* the row that holds
+them is committed, never before: a write that is cancelled or fails finds them
+still in place.
 
 Memory is bounded twice.  A chunk for which there is no room makes its message
 spill: everything buffered goes into a ``message.delta`` row, and the bound costs

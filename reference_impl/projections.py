@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Literal, cast
 
+from reference_impl.batch import CLOSURES, Buffered, nothing_buffered
 from reference_impl.content import Content
 from reference_impl.events import Event
-from reference_impl.journal import CLOSURES, Buffered, nothing_buffered
 from reference_impl.lifecycle import CAUSES, OUTCOMES
 from reference_impl.state import Call, Message, Run, State, Summary
 from sim.adapters.protocol import HIDDEN_FROM_MODEL, Cause, Frame, Item, ItemState
@@ -69,11 +69,6 @@ def frame(state: State, event: Event) -> Frame | None:
     return None if make is None else make(state, event)
 
 
-def marker_state(run: Run) -> ItemState:
-    """Returns how a run ended, as its marker says it."""
-    return cast(ItemState, run.state)
-
-
 def _kept(run: Run, name: str, render: Callable[[Run], Iterator[Item]]) -> tuple[Item, ...]:
     if name not in run.rendered:
         run.rendered[name] = tuple(render(run))
@@ -85,11 +80,11 @@ def _kept(run: Run, name: str, render: Callable[[Run], Iterator[Item]]) -> tuple
 
 def _shown(run: Run, policies: Mapping[str, str], buffered: Buffered) -> Iterator[Item]:
     if not run.discarded:
-        for kind, key in run.entries:
-            if kind == "message":
-                yield from _shown_message(run, run.messages[key], policies, buffered)
-            elif run.messages[run.calls[key].message_id].state != "superseded":
-                yield _request(run, run.calls[key]) if kind == "call" else _closure(run, run.calls[key])
+        for kind, subject in run.entries:
+            if isinstance(subject, Message):
+                yield from _shown_message(run, subject, policies, buffered)
+            elif run.messages[subject.message_id].state != "superseded":
+                yield _request(run, subject) if kind == "request" else _closure(run, subject)
     if run.ended:
         yield from () if run.discarded else _missing_closures(run)
         yield _marker(run)
@@ -117,7 +112,7 @@ def _visible(
             id=message.message_id,
             run_id=run.run_id,
             origin="user",
-            metadata=message.metadata,
+            metadata=dict(message.metadata),
         )
     elif content.text or content.reasoning:  # a message of nothing but calls is shown by its calls
         yield Item(
@@ -163,7 +158,7 @@ def _closure(run: Run, call: Call) -> Item:
 def _missing_closures(run: Run) -> Iterator[Item]:
     """Renders the closures that the policy ``orphans: on_read`` leaves to the reader, and says so."""
     for call in run.calls.values():
-        if call.open:
+        if call.open and run.messages[call.message_id].state != "superseded":
             outcome = OUTCOMES[call.state]
             yield Item(
                 kind="tool_result",
@@ -183,7 +178,7 @@ def _marker(run: Run) -> Item:
         kind="marker",
         text=MARKERS[run.cause],
         id=f"{run.run_id}/end",
-        state=marker_state(run),
+        state=cast(ItemState, run.state),
         run_id=run.run_id,
         cause=cast(Cause | None, run.cause),
         origin="synthetic",
@@ -201,13 +196,13 @@ def _given(run: Run, policies: Mapping[str, str]) -> Iterator[Item]:
     user_only = policies.get("stopped_turn") == "user_only"
     partials = policies.get("partial_in_context") != "none" and not user_only
     given = {message.message_id for message in run.messages.values() if _is_given(message, partials)}
-    for kind, key in run.entries:
-        if kind == "message":
-            if key in given:
-                message = run.messages[key]
-                yield from _visible(run, message, message.content, cast(ItemState, message.state))
-        elif run.calls[key].message_id in given and (run.ended or not run.calls[key].open):
-            yield _request(run, run.calls[key]) if kind == "call" else _closure(run, run.calls[key])
+    for kind, subject in run.entries:
+        if subject.message_id not in given:
+            continue
+        if isinstance(subject, Message):
+            yield from _visible(run, subject, subject.content, cast(ItemState, subject.state))
+        elif run.ended or not subject.open:
+            yield _request(run, subject) if kind == "request" else _closure(run, subject)
     if run.ended:
         yield from (item for item in _missing_closures(run) if run.calls[item.call_id or ""].message_id in given)
         if run.state != "completed" and not user_only:

@@ -12,8 +12,9 @@ adds nothing.
 
 from __future__ import annotations
 
+from reference_impl.batch import Stamp
 from reference_impl.events import Event
-from reference_impl.journal import Refused, Stamp, decide_end
+from reference_impl.journal import Refused, decide_end
 from reference_impl.state import State
 
 

@@ -10,7 +10,7 @@ from reference_impl.recovery import recover
 from reference_impl.stores.base import Store
 from reference_impl.worker import Worker
 from reference_impl.writer import Control, Writer
-from sim.adapters.protocol import Item, ModelRequest, Ports, RunBusy, Statistics, StopMode
+from sim.adapters.protocol import Item, ModelError, ModelRequest, Ports, RunBusy, Statistics, StopMode
 
 
 class KeyReused(RunBusy):
@@ -148,7 +148,10 @@ class Server:
 
     async def compact(self, session_id: str) -> None:
         """Has the model sum up the history so far, and gives later calls the summary in its place."""
-        base = self.state.session(session_id).revision
+        session = self.state.session(session_id)
+        if session.active_runs():
+            raise StaleRevision(f"{session_id} is busy: nothing was rewritten")
+        base = session.revision
         request = ModelRequest(
             run_id=self.ports.mint("compaction"),
             session_id=session_id,
@@ -160,8 +163,9 @@ class Server:
             async for event in stream:
                 text += event.text if event.kind == "text" and not finished else ""
                 finished = finished or event.kind == "finish"
-        if finished:
-            await self._rewrite(session_id, "compact", base, text)
+        if not finished:
+            raise ModelError("silent_end", "the summary has no finish, nothing was rewritten")
+        await self._rewrite(session_id, "compact", base, text)
 
     async def clear(self, session_id: str) -> None:
         """Begins the history anew; the rows stay."""
@@ -174,5 +178,5 @@ class Server:
             decision = self.writer.commit(
                 lambda stamp: decide_rewrite(self.state, stamp, session_id, operation, base=base, text=text)
             )
-        if isinstance(decision, Refused) and decision.reason != "empty":
+        if isinstance(decision, Refused):
             raise StaleRevision(f"{session_id} is {decision.reason}: nothing was rewritten")

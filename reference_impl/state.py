@@ -31,7 +31,6 @@ class Message:
         message_id: never changes.
         run_id: whose message.
         role: ``user`` or ``assistant``.
-        attempt: of the run that opened it.
         state: of :data:`reference_impl.lifecycle.MESSAGE`.
         content: what the rows hold: spilled text while it is open, then what was kept.
         cause: of an interrupted one.
@@ -42,7 +41,6 @@ class Message:
     message_id: str
     run_id: str
     role: str
-    attempt: int = 1
     state: str = "new"
     content: Content = NOTHING
     cause: str | None = None
@@ -77,14 +75,13 @@ class Run:
         session_id: its conversation.
         key: the client's request key.
         state: of :data:`reference_impl.lifecycle.RUN`.
-        cause: why it ended.
-        mode: of the stop that was accepted: empty, ``interrupt`` or ``rollback``.
+        cause: why it ended, or is about to.
         seq: number of its last row.
         epoch: of its last row.
         attempt: of its last row.
         messages: in order of opening, the person's first.
-        calls: in order of request.
-        entries: what the history shows, in the order of the rows: (``message``, ``call`` or ``closure``, id).
+        calls: in order of request; one that a later attempt asks for anew takes the place of the earlier.
+        entries: what a history shows, in the order of the rows: (``message``, ``request`` or ``closure``, whose).
         rendered: projections of this run that no row has changed since, by name.
     """
 
@@ -93,13 +90,12 @@ class Run:
     key: str = ""
     state: str = "new"
     cause: str | None = None
-    mode: str = ""
     seq: int = 0
     epoch: int = 0
     attempt: int = 1
     messages: dict[str, Message] = Factory(dict)
     calls: dict[str, Call] = Factory(dict)
-    entries: list[tuple[str, str]] = Factory(list)
+    entries: list[tuple[str, Message | Call]] = Factory(list)
     rendered: dict[str, tuple[Item, ...]] = Factory(dict)
 
     @property
@@ -214,7 +210,7 @@ class State:
 
     def _run_stop_requested(self, run: Run, event: Event) -> None:
         run.state = advance(RUN, run.state, event.kind, run.run_id)
-        run.cause, run.mode = event.payload["cause"], event.payload["mode"]
+        run.cause = event.payload["cause"]
 
     def _run_ended(self, run: Run, event: Event) -> None:
         state = advance(RUN, run.state, event.kind, run.run_id)
@@ -228,7 +224,7 @@ class State:
         """Audit rows change no state."""
 
     def _message_opened(self, run: Run, event: Event) -> None:
-        message = Message(event.payload["message_id"], run.run_id, "assistant", event.attempt)
+        message = Message(event.payload["message_id"], run.run_id, "assistant")
         message.state = advance(MESSAGE, message.state, event.kind, message.message_id)
         self._add_message(run, message)
 
@@ -256,14 +252,14 @@ class State:
 
     def _add_message(self, run: Run, message: Message) -> None:
         run.messages[message.message_id] = self.messages[message.message_id] = message
-        run.entries.append(("message", message.message_id))
+        run.entries.append(("message", message))
 
     def _tool_requested(self, run: Run, event: Event) -> None:
         payload = event.payload
         call = Call(payload["call_id"], payload["message_id"], payload["name"], payload["arguments"])
         call.state = advance(TOOL_CALL, call.state, event.kind, call.call_id)
         run.calls[call.call_id] = call
-        run.entries.append(("call", call.call_id))
+        run.entries.append(("request", call))
 
     def _tool_moved(self, run: Run, event: Event) -> None:
         call = run.calls[event.payload["call_id"]]
@@ -273,7 +269,7 @@ class State:
         self._tool_moved(run, event)
         call = run.calls[event.payload["call_id"]]
         call.text, call.outcome = event.payload["text"], event.payload.get("outcome", "")
-        run.entries.append(("closure", call.call_id))
+        run.entries.append(("closure", call))
 
     # --- rows of a session
 

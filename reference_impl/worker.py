@@ -22,11 +22,11 @@ from typing import Literal
 import trio
 from attrs import Factory, define
 
+from reference_impl.batch import Stamp
 from reference_impl.content import Content
 from reference_impl.journal import (
     Decision,
     Refused,
-    Stamp,
     Terminal,
     decide_complete,
     decide_end,
@@ -159,23 +159,25 @@ class Worker:
             await self.complete(response, event.reason or "end_turn", event.provider_id)
             response.reason = response.reason or event.reason or "end_turn"
             response.finished = True
-        elif event.kind == "message":
+        elif response.finished or event.kind == "ping":
+            return
+        elif event.kind != "message":
+            await self.grow(response, piece_of(event), event.provider_id)
+        elif response.current is not None:
             await self.complete(response, "end_turn", None)
             response.current = None
-        elif not response.finished:
-            await self.grow(response, piece_of(event), event.provider_id)
 
     async def grow(self, response: Response, piece: Content, source: str | None) -> None:
         """Adds a piece to the current message, opening one if need be, spilling if it does not fit."""
         run, writer = self.run_state, self.writer
-        if response.current is not None and writer.partials.fits(response.current, piece):
+        if response.current is not None and writer.holds(response.current, piece):
             writer.buffer(run, response.current, piece, source)
         elif response.current is not None or not piece.empty:
             async with writer.critical(run.session_id):
                 message_id = response.current or self._open(response, source)
                 if message_id is None:
                     return
-                if writer.partials.fits(message_id, piece):
+                if writer.holds(message_id, piece):
                     writer.buffer(run, message_id, piece, source)
                 else:
                     self.spill(message_id, piece, source)
@@ -201,7 +203,7 @@ class Worker:
         decision = writer.commit(lambda stamp: decide_spill(self.state, stamp, run.run_id, message_id, content))
         if not isinstance(decision, Refused):
             writer.partials.evict(message_id)
-            writer.show(run, message_id, piece, source)
+            writer.show(run, message_id, piece, source, decision[-1].event_id if decision else None)
 
     async def complete(self, response: Response, reason: str, source: str | None) -> None:
         """Appends the current message as completed; once it was received, no stop takes that back."""
@@ -320,7 +322,5 @@ def piece_of(event: ModelEvent) -> Content:
         return Content(text=event.text, aliases=aliases)
     if event.kind == "reasoning":
         return Content(reasoning=event.text, aliases=aliases)
-    if event.kind in ("tool_call", "tool_arguments"):
-        call = ToolCall(call_id=event.call_id or "", name=event.name or "", arguments=event.text)
-        return Content(calls=(call,), aliases=aliases)
-    return Content(aliases=aliases)
+    call = ToolCall(call_id=event.call_id or "", name=event.name or "", arguments=event.text)
+    return Content(calls=(call,), aliases=aliases)

@@ -15,9 +15,10 @@ from contextlib import AbstractAsyncContextManager
 import trio
 from attrs import Factory, define
 
+from reference_impl.batch import Stamp
 from reference_impl.content import Content
 from reference_impl.events import BARRIERS, Event
-from reference_impl.journal import Decision, Refused, Stamp
+from reference_impl.journal import Decision, Refused
 from reference_impl.lifecycle import TERMINALS
 from reference_impl.partials import Partials
 from reference_impl.projections import context, frame, history
@@ -128,14 +129,34 @@ class Writer:
         """Returns what an interruption keeps of an open message, on top of its rows."""
         return self.partials.content(message_id)
 
+    def holds(self, message_id: str, piece: Content) -> bool:
+        """Returns whether a piece waits in a buffer for its row, rather than being a row at once.
+
+        When every event is synced, text is in the journal before anybody sees it, and
+        a crash takes nothing that was on a screen.
+        """
+        return self.policies["sync"] != "every_event" and self.partials.fits(message_id, piece)
+
     def buffer(self, run: Run, message_id: str, piece: Content, source: str | None) -> None:
         """Adds a piece to an open message and shows it to the readers; its row will follow."""
         if run.messages[message_id].state == "open":
             self.partials.add(run.run_id, message_id, piece)
             self.show(run, message_id, piece, source)
 
-    def show(self, run: Run, message_id: str, piece: Content, source: str | None) -> None:
-        """Shows the readers a piece of an open message."""
+    def show(
+        self, run: Run, message_id: str, piece: Content, source: str | None, event_id: str | None = None
+    ) -> None:
+        """Shows the readers a piece of an open message; ``event_id`` names its row, if it has one."""
         if piece.text or piece.reasoning:
-            delta = Frame("message.delta", run.run_id, message_id, piece.text, piece.reasoning, source=source)
-            self.ports.publish(run.session_id, delta)
+            self.ports.publish(
+                run.session_id,
+                Frame(
+                    "message.delta",
+                    run.run_id,
+                    message_id,
+                    piece.text,
+                    piece.reasoning,
+                    event_id=event_id,
+                    source=source,
+                ),
+            )

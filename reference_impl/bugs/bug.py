@@ -7,6 +7,7 @@ from typing import ClassVar
 
 from attrs import frozen
 
+from reference_impl.content import Content
 from reference_impl.runner import ReferenceJournal
 from reference_impl.server import Server
 from reference_impl.stores.sqlite import SQLiteStore
@@ -31,6 +32,13 @@ class Bug:
     failure_mode: str
     trips: tuple[str, ...]
     build: Callable[[], ReferenceJournal]
+
+
+class BufferedWriter(Writer):
+    """Keeps text in memory until its message ends, as the systems do in which these mistakes were made."""
+
+    def holds(self, message_id: str, piece: Content) -> bool:
+        return self.partials.fits(message_id, piece)
 
 
 def with_parts(

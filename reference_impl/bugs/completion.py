@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from attrs import evolve
 
-from reference_impl.bugs.bug import Bug, with_parts
+from reference_impl.batch import Batch, Stamp
+from reference_impl.bugs.bug import Bug, BufferedWriter, with_parts
 from reference_impl.content import Content
-from reference_impl.journal import Batch, Decision, Refused, Stamp, Terminal
+from reference_impl.journal import Decision, Refused, Terminal
 from reference_impl.state import Message
 from reference_impl.worker import Response, Worker
 
@@ -23,7 +24,7 @@ class _AlsoWritesPartials(Worker):
     def last_batch(self, stamp: Stamp, kind: Terminal, cause: str | None, reason: str) -> Decision:
         decision = super().last_batch(stamp, kind, cause, reason)
         gathered = [m for m in self._latest_messages() if m.state == "completed" and m.content.text]
-        if isinstance(decision, Refused) or kind != "run.aborted" or self.run_state.mode == "rollback":
+        if isinstance(decision, Refused) or kind != "run.aborted" or self.run_state.cause == "rolled_back":
             return decision
         *rows, terminal = decision
         run = evolve(self.run_state, seq=self.run_state.seq + len(rows))
@@ -92,6 +93,6 @@ COMPLETION = (
         summary="A completed message leaves the buffer before it is written, and the write can be cancelled.",
         failure_mode="DF-16",
         trips=("no-lost-completed-message",),
-        build=with_parts(worker=_LosesTheBatch),
+        build=with_parts(writer=BufferedWriter, worker=_LosesTheBatch),
     ),
 )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from reference_impl.bugs.bug import Bug, with_parts
+from reference_impl.bugs.bug import Bug, BufferedWriter, with_parts
 from reference_impl.content import Content
 from reference_impl.events import Event
 from reference_impl.partials import Partials
@@ -32,7 +32,7 @@ class _Hoard(Partials):
         """Forgets nothing."""
 
 
-class _Hoards(Writer):
+class _Hoards(BufferedWriter):
     def __init__(self, store: Store, ports: Ports) -> None:
         super().__init__(store, ports)
         self.partials = _Hoard()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import trio
 
-from reference_impl.bugs.bug import Bug, with_parts
+from reference_impl.bugs.bug import Bug, BufferedWriter, with_parts
 from reference_impl.content import NOTHING, Content
 from reference_impl.journal import Refused, decide_stop
 from reference_impl.server import Server
@@ -13,9 +13,15 @@ from reference_impl.writer import Writer
 from sim.adapters.protocol import Item, StopMode
 
 
-class _KeepsNoPartial(Writer):
+class _KeepsNoPartial(BufferedWriter):
     def snapshot(self, message_id: str) -> Content:
-        return NOTHING  # only the completion callback writes messages, and a stopped run never reaches it
+        # Only the completion callback writes messages, and a stopped run never reaches it.
+        return NOTHING if _unwritten(self, message_id) else super().snapshot(message_id)
+
+
+def _unwritten(writer: Writer, message_id: str) -> bool:
+    """Whether no text of a message was spilled into the journal: one half of a text would be another bug."""
+    return writer.state.messages[message_id].content.empty
 
 
 class _CopiesTooLate(Server):
@@ -25,11 +31,16 @@ class _CopiesTooLate(Server):
         # Signals the worker first; the buffers are to be copied when it has unwound.
         decision = await self.writer.append(
             session_id,
-            lambda stamp: decide_stop(self.state, stamp, session_id, run_id, cause=cause, mode=mode, by=by),
+            lambda stamp: decide_stop(
+                self.state, stamp, session_id, run_id, cause=cause, mode=mode, by=by, buffered=self._spilled
+            ),
         )
         if isinstance(decision, Refused):
             return "ended" if decision.reason == "ended" else "unknown"
         return "stopping"
+
+    def _spilled(self, message_id: str) -> Content:
+        return NOTHING if _unwritten(self.writer, message_id) else self.writer.snapshot(message_id)
 
 
 class _TidiesUp(Worker):
@@ -77,7 +88,7 @@ STOP = (
         summary="A stop signals the worker, whose clean-up empties the buffers before they are copied.",
         failure_mode="HW-8",
         trips=("partial-is-prefix",),
-        build=with_parts(server=_CopiesTooLate, worker=_TidiesUp),
+        build=with_parts(server=_CopiesTooLate, writer=BufferedWriter, worker=_TidiesUp),
     ),
     Bug(
         name="late-stop-hits-next-run",

@@ -7,9 +7,10 @@ from typing import Literal
 
 import trio
 
-from reference_impl.bugs.bug import Bug, with_parts
+from reference_impl.batch import Stamp
+from reference_impl.bugs.bug import Bug, BufferedWriter, with_parts
 from reference_impl.content import Content
-from reference_impl.journal import decide_tool_end, decide_tool_start
+from reference_impl.journal import Decision, decide_tool_end, decide_tool_start
 from reference_impl.state import Call, Run
 from reference_impl.worker import Response, Worker
 from reference_impl.writer import Writer
@@ -39,8 +40,8 @@ class _FlushesPerIteration(Worker):
         if response is not None:
             calls = [call for _, content, _ in self.gathered for call in content.calls]
             results = await self._results(calls) if response.reason == "tool_use" else {}
-            with trio.CancelScope(shield=True):
-                async with self.writer.critical(self.run_state.session_id):
+            async with self.writer.critical(self.run_state.session_id):
+                if self.run_state.state == "running":
                     self._flush(response, results)
         return response
 
@@ -104,7 +105,7 @@ TOOLS = (
         summary="Finished messages and tool results are written at the end of an iteration, and a stop comes before.",
         failure_mode="GO-1",
         trips=("no-lost-completed-message",),
-        build=with_parts(worker=_FlushesPerIteration),
+        build=with_parts(writer=BufferedWriter, worker=_FlushesPerIteration),
     ),
     Bug(
         name="orphan-request-stripped",
