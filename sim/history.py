@@ -20,6 +20,7 @@ KINDS: Mapping[str, str] = {
     # what people and their clients do and see
     "client.sent": "the person sent a message: key, text, session",
     "client.stop_pressed": "the person pressed Stop: named (the run, or the key while the run has no id yet), mode",
+    "client.answered": "the person approved or denied a tool call: approved; subject is the call",
     "client.told": "an answer reached the client: verb, key, outcome (ok, failed, unknown), run, reason",
     "client.applied": "the client put a frame into its view: frame (kind), message, text, reasoning, source, state",
     "client.reloaded": "the client dropped its view and showed what the journal holds: items",
@@ -35,6 +36,8 @@ KINDS: Mapping[str, str] = {
     "run.ended": "the end of a run was announced: state, cause",
     "stop.delivered": "stop was called on the adapter: named (run), mode, active (runs that had not ended)",
     "stop.answered": "stop returned: named (run), answer (stopping, ended, unknown)",
+    "answer.delivered": "answer was called on the adapter: approved; subject is the call",
+    "answer.answered": "answer returned: answer (resolved, late, unknown, error); subject is the call",
     "reader.disconnected": "the server noticed that a client is gone: client",
     "frame.published": "the system announced something live: frame (kind), message, text, source, state",
     "server.started": "a server process is up: incarnation",
@@ -43,7 +46,7 @@ KINDS: Mapping[str, str] = {
     "maintenance.done": "a maintenance verb returned: verb, item, metadata",
     "maintenance.refused": "a maintenance verb was refused: verb, reason",
     # the model
-    "model.called": "the system called the model: attempt, purpose, context (items); subject is the turn",
+    "model.called": "the model was called: attempt, purpose, who (lead or sub:NAME), context (items); subject is the turn",
     "model.chunk": "a chunk was handed over: part (text, reasoning, tool_call, tool_arguments), text, chunk (number)",
     "model.completed": "the finish was handed over: text, reasoning, calls, reason, provider_ids, late",
     "model.failed": "the stream broke with an error: error",

@@ -8,6 +8,7 @@ before the id is known stays latched in the client until it is.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any, Literal, Protocol
 
 from attrs import define, field
@@ -50,6 +51,8 @@ class Backend(Protocol):
 
     def stop(self, session: str, run: str, step: Step, answer: Answer) -> None: ...
 
+    def answer(self, session: str, run: str, step: Step, answer: Answer) -> None: ...
+
     def read(self, session: str, reason: str, answer: Callable[[tuple[Item, ...]], None]) -> None: ...
 
     def disconnected(self, session: str, client: str) -> None: ...
@@ -69,6 +72,7 @@ class Client:
         self._backend = backend
         self._sent: list[Sent] = []
         self._seen_run: str | None = None
+        self._asked: dict[str, str] = {}
 
     # --- what the person does
 
@@ -88,6 +92,14 @@ class Client:
         """The person presses Stop, perhaps several times."""
         for _ in range(step.times):
             self._press_stop(step)
+
+    def approve(self, step: Step) -> None:
+        """The person lets a tool run."""
+        self._answer(step)
+
+    def deny(self, step: Step) -> None:
+        """The person forbids a tool to run."""
+        self._answer(step)
 
     def reload(self, step: Step) -> None:
         """The person reloads the page: the view is what the journal holds then."""
@@ -146,6 +158,8 @@ class Client:
             return
         if frame.kind == "run.started":
             self._seen_run = frame.run_id
+        if frame.kind == "approval.requested" and frame.call_id is not None:
+            self._asked[frame.call_id] = frame.run_id
         point = self._before("apply")
         self._record(
             "client.applied",
@@ -211,6 +225,23 @@ class Client:
 
         self._link.request("stop", run, step.travel, deliver)
 
+    def _answer(self, step: Step) -> None:
+        point = self._before(step.verb)
+        sent = self._find(None)
+        run = self._asked.get(step.call or "") or (sent.run if sent is not None else self._seen_run)
+        self._record("client.answered", run, step.call, approved=step.verb == "approve")
+        if run is not None:
+
+            def told(outcome: Outcome, run: str | None, reason: str) -> None:
+                record = partial(self._record, "client.told", run, verb="answer", key=step.call)
+                self._link.answer(lambda: record(outcome=outcome, reason=reason))
+
+            def deliver() -> None:
+                self._backend.answer(self.session, run, step, told)
+
+            self._link.request("answer", step.call or "", step.travel, deliver)
+        self._world.passed(f"{point}.after")
+
     def _find(self, label: str | None) -> Sent | None:
         return next((sent for sent in reversed(self._sent) if label in (None, sent.label)), None)
 
@@ -219,5 +250,5 @@ class Client:
         self._world.passed(f"{point}.before")
         return point
 
-    def _record(self, kind: str, run: str | None = None, **data: Any) -> None:
-        self._world.record(self.name, kind, run, **data)
+    def _record(self, kind: str, run: str | None = None, subject: str | None = None, **data: Any) -> None:
+        self._world.record(self.name, kind, run, subject, **data)

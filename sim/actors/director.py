@@ -6,7 +6,7 @@ A step happens in one of four ways:
   step or a time;
 * it *follows* another step, by ``after``, or because no timing is given and it
   is not a ``send``: then it follows the step above it;
-* it is a ``send`` without timing: it waits until everything is quiet, and for
+* it is a ``send``, ``approve`` or ``deny`` without timing: it waits until everything is quiet, and for
   the steps before it to have had their chance;
 * it never happens: the axis says so, its moment never comes, or the step that
   it follows never happens.  That is noted, so that a verdict can say so.
@@ -139,4 +139,6 @@ class Director:
 
 def _waits_for_quiet(step: Step) -> bool:
     timing = step.timing
-    return step.verb == "send" and timing.at is None and timing.axis is None and timing.after is None
+    return (
+        step.verb in ("send", "approve", "deny") and timing.at is None and timing.axis is None and timing.after is None
+    )

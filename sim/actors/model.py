@@ -98,6 +98,8 @@ def fits(when: CallFilter, request: ModelRequest) -> bool:
     """Returns whether a turn with this filter may answer the call."""
     if when.purpose != request.purpose:
         return False
+    if request.actor != ("lead" if when.agent is None else f"sub:{when.agent}"):
+        return False
     if when.attempt is not None and when.attempt != request.attempt:
         return False
     if when.user is not None and when.user != _last_user(request.context):

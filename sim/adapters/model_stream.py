@@ -62,6 +62,7 @@ class OpenCall:
             self._ref,
             attempt=request.attempt,
             purpose=request.purpose,
+            who=request.actor,
             session=request.session_id,
             context=request.context,
         )

@@ -12,7 +12,7 @@ from sim.actors.model import ScriptedModel
 from sim.actors.tool import ScriptedTool
 from sim.adapters.model_stream import OpenCall
 from sim.adapters.process import Process
-from sim.adapters.protocol import Frame, LateCompletion, ModelRequest, ToolCall, ToolError
+from sim.adapters.protocol import Frame, LateCompletion, ModelRequest, ToolCall, ToolError, ToolTraits
 from sim.engine.world import World
 from sim.scenario.model import Scenario
 
@@ -31,6 +31,11 @@ class Cast:
             self._tools[name] = ScriptedTool(self._scenario.tool(name))
         return self._tools[name]
 
+    def traits(self, name: str) -> ToolTraits:
+        """Returns what a system must know of a tool."""
+        spec = self._scenario.tool(name)
+        return ToolTraits(approval=spec.approval, agent=spec.agent)
+
 
 class WorldPorts:
     """Implements :class:`sim.adapters.protocol.Ports` on a world.
@@ -40,6 +45,7 @@ class WorldPorts:
         process: whose tasks may use these ports.
         cast: model and tools.
         policies: options of the scenario.
+        limits_ns: time limits of the scenario.
         store_latency_ns: how long each operation of :meth:`step` takes before its body.
         relay: takes every published frame to whoever watches.
         watch: called after every chunk, to look at statistics.
@@ -51,11 +57,13 @@ class WorldPorts:
         process: Process,
         cast: Cast,
         policies: Mapping[str, str],
+        limits_ns: Mapping[str, int],
         store_latency_ns: int,
         relay: Callable[[str, Frame], None],
         watch: Callable[[], None],
     ) -> None:
         self.policies = policies
+        self.limits_ns = limits_ns
         self._world = world
         self._process = process
         self._cast = cast
@@ -94,6 +102,10 @@ class WorldPorts:
         if failed:
             raise ToolError(reply.text)
         return reply.text
+
+    def tool_traits(self, name: str) -> ToolTraits:
+        """Returns what there is to know of a tool before it runs."""
+        return self._cast.traits(name)
 
     def step(self, name: str, touches: tuple[str, ...] = ()) -> AbstractAsyncContextManager[None]:
         """Returns a numbered operation with a point before and one after."""

@@ -138,6 +138,9 @@ class Capabilities:
         statistics: ``statistics()`` tells the sizes of the partial cache.
         maintenance: which of ``annotate``, ``compact``, ``clear`` exist.
         late_completion: a completion that arrives after the stream was closed is handed over.
+        approvals: runs wait for a person's answer where a tool asks for it; the verb ``answer`` exists.
+        limits: which time limits the system keeps: ``tool``, ``run``.
+        sub_agents: a tool may be a sub-agent with model calls of its own.
         context: what the model is given is derived from the journal and may be judged.
         policies: scenario options that the system can follow, such as ``busy``.
         replay: how a reader reattaches.
@@ -161,6 +164,9 @@ class Capabilities:
     statistics: bool = False
     maintenance: tuple[Literal["annotate", "compact", "clear"], ...] = ()
     late_completion: bool = False
+    approvals: bool = False
+    limits: tuple[Literal["tool", "run"], ...] = ()
+    sub_agents: bool = False
     context: bool = False
     policies: tuple[str, ...] = ()
     replay: Literal["none", "from_id", "from_offset", "gap_signal"] = "none"
@@ -201,6 +207,20 @@ class ToolCall:
 
 
 @frozen(kw_only=True)
+class ToolTraits:
+    """What a system must know of a tool before it runs it.
+
+    Attributes:
+        approval: a person must agree first.
+        agent: the call runs a sub-agent: the system asks the model on its behalf
+            (:attr:`ModelRequest.actor`), and the sub-agent's answer is the result.
+    """
+
+    approval: bool = False
+    agent: bool = False
+
+
+@frozen(kw_only=True)
 class ModelRequest:
     """What a system asks the model.
 
@@ -210,6 +230,7 @@ class ModelRequest:
         attempt: 1, then 2 for the first retry within the run, and so on.
         context: what the model is given, oldest first.
         purpose: ``turn`` for an answer, ``compaction`` for a summary of the history.
+        actor: ``lead``, or ``sub:NAME`` for a sub-agent.
     """
 
     run_id: str
@@ -217,6 +238,7 @@ class ModelRequest:
     attempt: int = 1
     context: tuple[Item, ...] = ()
     purpose: Literal["turn", "compaction"] = "turn"
+    actor: str = "lead"
 
 
 ModelEventKind = Literal["message", "text", "reasoning", "tool_call", "tool_arguments", "ping", "finish"]
@@ -281,6 +303,8 @@ FrameKind = Literal[
     "message.superseded",
     "tool.requested",
     "tool.closed",
+    "approval.requested",
+    "approval.resolved",
     "run.ended",
 ]
 
@@ -322,9 +346,15 @@ class Ports(Protocol):
 
     Attributes:
         policies: the options that the scenario sets, of those in :data:`POLICIES`.
+        limits_ns: time limits to keep, by ``tool`` (one call) and ``run``; what is not there has none.
     """
 
     policies: Mapping[str, str]
+    limits_ns: Mapping[str, int]
+
+    def tool_traits(self, name: str) -> ToolTraits:
+        """What there is to know of a tool before it runs."""
+        ...
 
     def model(self, request: ModelRequest, on_late: LateCompletion | None = None) -> ModelStream:
         """Calls the scripted model.
@@ -420,7 +450,9 @@ class RunnerAdapter(Protocol):
     Beyond the verbs here these are optional, found by name:
     ``context(session_id)``, ``annotate(session_id, item_id, metadata)``,
     ``compact(session_id)``, ``clear(session_id)``, ``statistics()``, ``crash()``,
-    ``disconnected(session_id, client)`` (a reader's connection went away).
+    ``disconnected(session_id, client)`` (a reader's connection went away),
+    ``answer(session_id, run_id, call_id, approved)`` (a person approves or denies a tool call;
+    returns ``resolved``, ``late`` when the call no longer waits, or ``unknown``).
     """
 
     capabilities: Capabilities

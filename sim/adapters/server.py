@@ -33,6 +33,7 @@ class Server:
         where: the folder that outlives crashes.
         cast: the scripted model and tools.
         policies: options of the scenario.
+        limits_ns: time limits of the scenario.
         store_latency_ns: how long each operation of the store takes.
     """
 
@@ -44,6 +45,7 @@ class Server:
         where: str,
         cast: Cast,
         policies: Mapping[str, str],
+        limits_ns: Mapping[str, int],
         store_latency_ns: int,
     ) -> None:
         self.clients: list[Client] = []
@@ -54,10 +56,12 @@ class Server:
         self._where = where
         self._cast = cast
         self._policies = policies
+        self._limits_ns = limits_ns
         self._store_latency_ns = store_latency_ns
         self._adapter: RunnerAdapter | None = None
         self._accepted: dict[str, str] = {}  # run -> session
         self._ended: set[str] = set()  # membership only
+        self._asked: dict[str, str] = {}  # call -> run, for approvals that nobody has answered
         self._open_answers: dict[int, Callable[[], None]] = {}
         self._high_water = (0, 0)
 
@@ -69,7 +73,16 @@ class Server:
             return
         world = self._world
         self.process = process = Process(world, self._nursery)
-        ports = WorldPorts(world, process, self._cast, self._policies, self._store_latency_ns, self._relay, self._watch)
+        ports = WorldPorts(
+            world,
+            process,
+            self._cast,
+            self._policies,
+            self._limits_ns,
+            self._store_latency_ns,
+            self._relay,
+            self._watch,
+        )
         try:
             adapter = self._factory()
             if await self._call("setup", adapter.setup, self._where, ports) and process.alive:
@@ -87,6 +100,7 @@ class Server:
         if process is None:
             return
         self.process = self._adapter = None
+        self._asked.clear()
         self._world.record("server", "server.crashed")
         crash = getattr(adapter, "crash", None)
         if crash is not None:
@@ -135,6 +149,11 @@ class Server:
         """Runs that were accepted and whose end was not announced, oldest first."""
         return [run for run in self._accepted if run not in self._ended]
 
+    @property
+    def waits_for_people(self) -> list[str]:
+        """What a person could still answer, as phrases."""
+        return [f"an answer about {call}" for call in self._asked] if self.process is not None else []
+
     # --- requests
 
     def start(self, session: str, text: str, key: str, answer: Answer) -> None:
@@ -144,6 +163,10 @@ class Server:
     def stop(self, session: str, run: str, step: Step, answer: Answer) -> None:
         """A client's stop has arrived."""
         self._serve("stop", answer, partial(self._stop, session, run, step))
+
+    def answer(self, session: str, run: str, step: Step, answer: Answer) -> None:
+        """A client's approval or denial has arrived."""
+        self._serve("answer", answer, partial(self._answer, session, run, step))
 
     def read(self, session: str, reason: str, answer: Callable[[tuple[Item, ...]], None]) -> None:
         """A client's reload has arrived."""
@@ -221,6 +244,24 @@ class Server:
             answer("failed", run, describe(error))
         else:
             world.record("server", "stop.answered", run, named=run, answer=said)
+            answer("ok", run, said)
+
+    async def _answer(self, session: str, run: str, step: Step, answer: Answer) -> None:
+        verb = getattr(self._adapter, "answer", None)
+        if verb is None:
+            answer("failed", run, "the system asks for no approvals")
+            return
+        approved = step.verb == "approve"
+        record = self._world.record
+        record("server", "answer.delivered", run, step.call, approved=approved)
+        try:
+            said = await self._attempt("answer", verb, session, run, step.call, approved)
+        except Exception as error:
+            record("server", "answer.answered", run, step.call, answer="error")
+            self._trouble("answer", error)
+            answer("failed", run, describe(error))
+        else:
+            record("server", "answer.answered", run, step.call, answer=said)
             answer("ok", run, said)
 
     async def _maintain(self, step: Step) -> None:
@@ -305,11 +346,17 @@ class Server:
             message=frame.message_id,
             text=frame.text,
             source=frame.source,
+            call_id=frame.call_id,
             state=frame.state,
             event_id=frame.event_id,
         )
+        if frame.kind == "approval.requested" and frame.call_id is not None:
+            self._asked[frame.call_id] = run
+        elif frame.kind == "approval.resolved":
+            self._asked.pop(frame.call_id or "", None)
         if frame.kind == "run.ended":
             self._ended.add(run)
+            self._asked = {call: asker for call, asker in self._asked.items() if asker != run}
             record("server", "run.ended", run, state=frame.state, cause=frame.cause)
         for client in self.clients:
             if client.session == session:

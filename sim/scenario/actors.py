@@ -12,7 +12,7 @@ from sim.scenario.nodes import Mapping as MappingNode
 from sim.scenario.nodes import Node, Scalar, describe
 from sim.scenario.reading import Bad, Reading
 from sim.scenario.records import Key, MapOf, Record
-from sim.scenario.shapes import Choice, Data, Name, Schema, Shape
+from sim.scenario.shapes import Choice, Data, Flag, Name, Schema, Shape
 from sim.scenario.words import CLIENT, DURATION, WORD, words_of
 
 RESERVED = ("server", "maintenance", "clock", "store", "adapter", "request", "tool", "never")
@@ -44,7 +44,16 @@ _ACTORS: Mapping[str, Record] = {
         ModelSpec,
         {"ids": Key(Choice(words_of(ModelSpec, "ids"), "what ids do"), doc="what the provider's message ids do")},
     ),
-    "tool": _actor("tool", "a tool", ToolSpec, {"duration": Key(DURATION, "duration_ns", doc="how long a call takes")}),
+    "tool": _actor(
+        "tool",
+        "a tool",
+        ToolSpec,
+        {
+            "duration": Key(DURATION, "duration_ns", doc="how long a call takes"),
+            "approval": Key(Flag()),
+            "agent": Key(Flag()),
+        },
+    ),
     "client": _actor(
         "client",
         "a client",
@@ -149,10 +158,7 @@ def declared(actors: Mapping[str, Any], script: Mapping[str, Any]) -> dict[str, 
     by_name = {client.name: client for client in clients}
     return {
         "model": ModelSpec(ids=model.ids, turns=script.get("model", ())),
-        "tools": tuple(
-            ToolSpec(name=name, duration_ns=spec.duration_ns, replies=script.get(name, ()))
-            for name, spec in named.items()
-        ),
+        "tools": tuple(evolve(spec, replies=script.get(name, ())) for name, spec in named.items()),
         "clients": tuple(_in_session(client, by_name) for client in clients),
         "store": actors.get("store", StoreSpec()),
     }
@@ -170,7 +176,7 @@ def taken(
 ) -> tuple[dict[str, Any], dict[str, Any]]:
     """Returns ``actors`` and ``script`` of a scenario, the way back from :func:`declared`."""
     actors: dict[str, Any] = {} if model.ids == ModelSpec().ids else {"model": model}
-    if any(tool.duration_ns or not tool.replies for tool in tools):
+    if any(tool != ToolSpec(name=tool.name, replies=tool.replies) or not tool.replies for tool in tools):
         actors |= {tool.name: tool for tool in tools}
     if clients != (ClientSpec(name="client"),):
         actors |= {client.name: client for client in clients}

@@ -11,7 +11,7 @@ from sim.adapters.protocol import POLICIES
 from sim.case import Delay
 from sim.scenario.actors import ACTORS, declared, taken
 from sim.scenario.expectations import CONDITIONS
-from sim.scenario.model import LANGUAGE_VERSION, Exemption, Expect, LinkFault, Scenario
+from sim.scenario.model import LANGUAGE_VERSION, Exemption, Expect, Limits, LinkFault, Scenario
 from sim.scenario.nodes import Node, Scalar, describe
 from sim.scenario.reading import BAD, Bad, Reading
 from sim.scenario.records import Key, ListOf, Record
@@ -153,6 +153,16 @@ _POLICIES = Record(
 )
 
 
+_LIMITS = Record(
+    what="limits",
+    cls=Limits,
+    keys={
+        "tool": Key(DURATION, "tool_ns", doc="one tool call"),
+        "run": Key(DURATION, "run_ns", doc="one run, from its acceptance"),
+    },
+)
+
+
 def _build(actors: Mapping[str, Any] = {}, script: Mapping[str, Any] = {}, **values: Any) -> Scenario:
     del values["version"]
     return Scenario(**declared(actors, script), **values)
@@ -178,6 +188,7 @@ SCENARIO = Record(
         "covers": Key(ListOf(of=CATALOGUE_ID, what="a list of catalogue entries")),
         "needs": Key(ListOf(of=CAPABILITY, what="a list of capabilities")),
         "policies": Key(_POLICIES),
+        "limits": Key(_LIMITS),
         "actors": Key(ACTORS, default={}, doc="who takes part; a model, a client and the server always do"),
         "script": Key(SCRIPT, default={}, doc="what the model says and the tools answer"),
         "faults": Key(ListOf(of=_FAULT, what="a list of faults")),

@@ -124,12 +124,14 @@ class CallFilter:
     Attributes:
         user: the last user message is exactly this.
         tool_result: the context ends with results, this call's among them.
+        agent: the sub-agent of this name asks; without it, the lead does.
         attempt: the retry number, from 1.
         purpose: what the call is for.
     """
 
     user: str | None = None
     tool_result: str | None = None
+    agent: str | None = None
     attempt: int | None = None
     purpose: Literal["turn", "compaction"] = "turn"
 
@@ -185,10 +187,20 @@ class ModelSpec:
 
 @frozen(kw_only=True)
 class ToolSpec:
-    """A scripted tool."""
+    """A scripted tool.
+
+    Attributes:
+        name: by which the model calls it.
+        duration_ns: how long a call takes, unless the reply says otherwise.
+        approval: a person must agree before it runs.
+        agent: calling it runs a sub-agent, which asks the model on its own behalf.
+        replies: what it answers.
+    """
 
     name: str
     duration_ns: int = 0
+    approval: bool = False
+    agent: bool = False
     replies: tuple[ToolReply, ...] = ()
 
 
@@ -228,7 +240,7 @@ class StoreSpec:
 class Timing:
     """When a step happens.
 
-    With nothing given, ``send`` waits until the session is idle, and any other
+    With nothing given, ``send``, ``approve`` and ``deny`` wait until all is quiet, and any other
     step follows the step above it at once.
 
     Attributes:
@@ -257,7 +269,7 @@ class Travel:
 
 
 VERBS: Mapping[str, tuple[str, ...]] = {
-    "client": ("send", "resubmit", "stop", "reload", "detach", "attach"),
+    "client": ("send", "resubmit", "stop", "approve", "deny", "reload", "detach", "attach"),
     "server": ("shutdown", "crash", "restart"),
     "maintenance": ("annotate", "compact", "clear"),
     "clock": ("jump",),
@@ -281,6 +293,7 @@ class Step:
         mode: how a ``stop`` stops.
         times: how often in a row, at the same instant.
         travel: what befalls the request.
+        call: for ``approve`` and ``deny``, which tool call.
         message: for ``annotate``, which message (``model.turn1``, ``user1`` …).
         metadata: for ``annotate``, the flags to set.
         lose: for ``crash``, what is lost beyond the process memory.
@@ -299,12 +312,26 @@ class Step:
     mode: StopMode = "interrupt"
     times: int = 1
     travel: Travel = field(factory=Travel)
+    call: str | None = None
     message: str | None = None
     metadata: Mapping[str, Any] = field(factory=dict)
     lose: Literal["memory", "unsynced"] = "memory"
     by_ns: int = 0
     session: str = "s1"
     line: int = field(default=0, eq=False)
+
+
+@frozen(kw_only=True)
+class Limits:
+    """How long things may take before the system gives up on them; 0 for no limit.
+
+    Attributes:
+        tool_ns: one tool call.
+        run_ns: one run, from its acceptance.
+    """
+
+    tool_ns: int = 0
+    run_ns: int = 0
 
 
 # --- faults, sweeps, expectations --------------------------------------------------------------
@@ -406,6 +433,7 @@ class Scenario:
         covers: entries of the failure catalogue.
         needs: capabilities without which it cannot be asked of an adapter.
         policies: options of :data:`sim.adapters.protocol.POLICIES`.
+        limits: time limits that the system is to keep.
         model: the scripted model.
         tools: the scripted tools.
         clients: the people, in order.
@@ -425,6 +453,7 @@ class Scenario:
     covers: tuple[str, ...] = ()
     needs: tuple[str, ...] = ()
     policies: Mapping[str, str] = field(factory=dict)
+    limits: Limits = field(factory=Limits)
     model: ModelSpec = field(factory=ModelSpec)
     tools: tuple[ToolSpec, ...] = ()
     clients: tuple[ClientSpec, ...] = (ClientSpec(name="client"),)

@@ -14,7 +14,7 @@ from sim.scenario.reading import Reading
 from sim.scenario.records import Key, ListOf, MapOf, OneKey, Record
 from sim.scenario.shapes import Choice, Name
 from sim.scenario.streams import PART, REPEATS, Stream
-from sim.scenario.words import CALL, DURATION, TEXT, words_of
+from sim.scenario.words import AGENT, CALL, DURATION, TEXT, words_of
 
 _AFTER_CLOSE = Forms(
     what="cancel, complete or {complete: …}",
@@ -55,6 +55,7 @@ TURN_SHAPE = Record(
                 keys={
                     "user": Key(TEXT),
                     "tool_result": Key(CALL),
+                    "agent": Key(AGENT),
                     "attempt": Key(REPEATS),
                     "purpose": Key(Choice(words_of(CallFilter, "purpose"), "a purpose")),
                 },

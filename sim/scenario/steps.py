@@ -29,7 +29,7 @@ from sim.scenario.shapes import (
     Shape,
     dollar_name,
 )
-from sim.scenario.words import AFTER, DURATION, MESSAGE, SEND, TEXT, WORD, Place, words_of
+from sim.scenario.words import AFTER, CALL, DURATION, MESSAGE, SEND, TEXT, WORD, Place, words_of
 
 
 @frozen
@@ -79,10 +79,13 @@ def _arguments(verb: str, *parts: Mapping[str, Key], **rules: Any) -> Record:
     )
 
 
+_PLAIN = ("text", "key", "of", "mode", "times", "call", "message", "metadata", "lose")
+
+
 def _take(step: Step) -> Mapping[str, Any]:
     timing, travel = step.timing, step.travel
     return {
-        **{name: getattr(step, name) for name in ("text", "key", "of", "mode", "times", "message", "metadata", "lose")},
+        **{name: getattr(step, name) for name in _PLAIN},
         "by_ns": step.by_ns,
         "session": step.session,
         "at": timing.axis if timing.axis is not None else timing.at,
@@ -97,6 +100,7 @@ def _take(step: Step) -> Mapping[str, Any]:
 
 
 _OF = {"of": Key(SEND)}
+_ANSWER = {"call": Key(CALL, required=True)}
 _SEND = _arguments("send", {"text": Key(TEXT, required=True), "key": Key(TEXT)}, _TIMING, _TRAVEL)
 
 STEPS: Mapping[str, Mapping[str, Record]] = {
@@ -106,6 +110,8 @@ STEPS: Mapping[str, Mapping[str, Record]] = {
         "stop": _arguments(
             "stop", _TIMING, _OF, {"mode": Key(Choice(get_args(StopMode), "a mode")), "times": _TIMES}, _TRAVEL
         ),
+        "approve": _arguments("approve", _ANSWER, _TIMING, _TRAVEL),
+        "deny": _arguments("deny", _ANSWER, _TIMING, _TRAVEL),
         "reload": _arguments("reload", _TIMING, {"times": _TIMES}),
         "detach": _arguments("detach", _TIMING),
         "attach": _arguments("attach", _TIMING),
@@ -128,11 +134,29 @@ STEPS: Mapping[str, Mapping[str, Record]] = {
 }
 """The arguments of every verb of :data:`sim.scenario.model.VERBS`."""
 
-_SEND_FORMS = Forms(
-    what="a text or a mapping",
-    scalar=Short(shape=TEXT, wrap=lambda text: {"text": text}, unwrap=lambda _: None),
-    mapping=_SEND,
-)
+_SHORT: Mapping[str, tuple[str, Forms]] = {
+    "send": (
+        "text",
+        Forms(
+            what="a text or a mapping",
+            scalar=Short(shape=TEXT, wrap=lambda text: {"text": text}, unwrap=lambda _: None),
+            mapping=_SEND,
+        ),
+    ),
+    **{
+        verb: (
+            "call",
+            Forms(
+                what="the id of a tool call or a mapping",
+                scalar=Short(shape=CALL, wrap=lambda call: {"call": call}, unwrap=lambda _: None),
+                mapping=STEPS["client"][verb],
+            ),
+        )
+        for verb in ("approve", "deny")
+    },
+}
+"""Verbs whose one needed argument may stand alone: which argument that is, and all forms."""
+
 _ACTOR_WORDS = {
     "client": ("a client", "clients can"),
     "server": ("the server", "the server can"),
@@ -187,8 +211,8 @@ class StepShape(Shape):
     def write(self, value: Any) -> Data:
         kind = value.actor if value.actor in STEPS else "client"
         written = STEPS[kind][value.verb].write(value)
-        short = value.verb == "send" and list(written) == ["text"]
-        return {f"{value.actor}.{value.verb}": written["text"] if short else written}
+        short = value.verb in _SHORT and list(written) == [_SHORT[value.verb][0]]
+        return {f"{value.actor}.{value.verb}": written[_SHORT[value.verb][0]] if short else written}
 
     def schema(self) -> Schema:
         clients = {
@@ -212,7 +236,7 @@ class StepShape(Shape):
 
 
 def _shape_of(kind: str, verb: str) -> Shape:
-    return _SEND_FORMS if verb == "send" else STEPS[kind][verb]
+    return _SHORT[verb][1] if verb in _SHORT else STEPS[kind][verb]
 
 
 def _meant(verb: str, kind: str | None) -> tuple[str, str] | None:

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import trio
-from attrs import evolve, frozen
+from attrs import asdict, evolve, frozen
 
 from sim.actors.client import Client
 from sim.actors.director import Director
@@ -179,6 +179,7 @@ class _Stage:
                 self._where,
                 Cast(self._scenario),
                 self._scenario.policies,
+                {name: ns for name, ns in asdict(self._scenario.limits).items() if ns},
                 self._scenario.store.latency_ns,
             )
             self._clients = self._make_clients(server)
@@ -252,11 +253,11 @@ class _Stage:
         if process is None:
             return
         unfinished = list(process.unfinished)
-        if unfinished and not process.hung:
+        waits = [*process.hung.values(), *self._server.waits_for_people]
+        if unfinished and not waits:
             tasks = [[name, self._world.last_points.get(name, "its start")] for name in unfinished]
             self._world.record("harness", "deadlock.found", tasks=tasks)
         else:
-            waits = list(process.hung.values())
             self._world.record("harness", "quiet.reached", unfinished=unfinished, waits_for=waits)
 
     # --- who acts

@@ -129,6 +129,12 @@ def unclaimed(scenario: Scenario, adapter: LoadedAdapter) -> str:
     lacks += sorted(f"maintenance {verb}" for verb in verbs if verb not in claimed.maintenance)
     if claimed.crash == "none" and any(step.actor == "server" and step.verb == "crash" for step in scenario.steps):
         lacks.append("crash")
+    if any(tool.approval for tool in scenario.tools) and not claimed.approvals:
+        lacks.append("approvals")
+    if any(tool.agent for tool in scenario.tools) and not claimed.sub_agents:
+        lacks.append("sub-agents")
+    limits = {"tool": scenario.limits.tool_ns, "run": scenario.limits.run_ns}
+    lacks += [f"the limit {name}" for name, limit_ns in limits.items() if limit_ns and name not in claimed.limits]
     modes = {step.mode for step in scenario.steps if step.verb == "stop"}
     lacks += sorted(f"stop mode {mode}" for mode in modes if mode not in claimed.stop_modes)
     return f"the adapter does not claim {', '.join(dict.fromkeys(lacks))}" if lacks else ""

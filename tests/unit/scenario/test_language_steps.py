@@ -8,6 +8,8 @@ from typing import Any
 import pytest
 
 from sim.case import NEVER, Placement
+from sim.scenario.dump import dump_scenario
+from sim.scenario.loader import load_scenario
 from sim.scenario.model import VERBS, Axis, Exemption, Expectation, LinkFault, Scenario, Step, Sweep, Timing, Travel
 from sim.scenario.problems import Problem
 from sim.scenario.steps import STEPS
@@ -123,7 +125,7 @@ def test_wrong_steps_are_refused(codes: Codes, text: str, found: list[str]) -> N
         (
             "client.crash: {}",
             'unknown action "crash" for a client',
-            "clients can: attach, detach, reload, resubmit, send, stop",
+            "clients can: approve, attach, deny, detach, reload, resubmit, send, stop",
             "",
         ),
         ("model.send: x", 'unknown action "send" for the model', "it acts only by the script", ""),
@@ -303,3 +305,41 @@ def test_exemptions_have_a_reason(load: Load, codes: Codes, problems: Problems) 
 
 def test_nothing_may_be_expected(load: Load) -> None:
     assert load("expect:\n").expect == load("expect: {}\n").expect == load("").expect
+
+
+APPROVALS = b"""
+version: 1
+name: approvals
+limits: {tool: 2s, run: 1m}
+actors:
+  alice: {is: client}
+  deploy: {is: tool, approval: true, duration: 10ms}
+  helper: {is: tool, agent: true}
+script:
+  model:
+    - stream:
+        - tool_call: {id: d1, name: deploy}
+        - tool_call: {id: h1, name: helper}
+        - finish: tool_use
+    - when: {agent: helper}
+      stream: [{text: "sub"}, {finish: end_turn}]
+steps:
+  - alice.send: "Go"
+  - alice.approve: d1
+  - alice.deny: {call: d1, late: 5ms}
+"""
+
+
+def test_people_approve_and_deny_calls_of_tools_that_ask() -> None:
+    scenario = load_scenario(APPROVALS, "approvals.race.yaml")
+    assert [(step.verb, step.call, step.travel.late_ns) for step in scenario.steps[1:]] == [
+        ("approve", "d1", 0),
+        ("deny", "d1", 5_000_000),
+    ]
+    assert [(tool.name, tool.approval, tool.agent) for tool in scenario.tools] == [
+        ("deploy", True, False),
+        ("helper", False, True),
+    ]
+    assert (scenario.limits.tool_ns, scenario.limits.run_ns) == (2_000_000_000, 60_000_000_000)
+    assert scenario.model.turns[1].when.agent == "helper"
+    assert load_scenario(dump_scenario(scenario).encode(), "again.race.yaml") == scenario

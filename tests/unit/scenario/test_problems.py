@@ -52,7 +52,7 @@ error[E103]: unknown action "sotp" for a client
   --> scenarios/stop_race.race.yaml:12:11
    |
 12 |   - alice.sotp: {at: $stop}
-   |           ^^^^ clients can: attach, detach, reload, resubmit, send, stop
+   |           ^^^^ clients can: approve, attach, deny, detach, reload, resubmit, send, stop
    = help: did you mean "stop"?
 2 errors, 0 warnings in 1 file (nothing was run)"""
     )
