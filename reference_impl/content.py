@@ -49,12 +49,12 @@ class Content:
             self.text + more.text,
             self.reasoning + more.reasoning,
             _merged(self.calls, more.calls) if more.calls else self.calls,
-            self.with_aliases(more.aliases).aliases if more.aliases else self.aliases,
+            _united(self.aliases, more.aliases),
         )
 
     def with_aliases(self, aliases: tuple[str, ...]) -> Content:
         """Returns the same content, known under these ids too."""
-        return evolve(self, aliases=tuple(dict.fromkeys(self.aliases + aliases)))
+        return evolve(self, aliases=_united(self.aliases, aliases))
 
 
 NOTHING = Content()
@@ -83,6 +83,12 @@ def content_from_data(data: Mapping[str, Any]) -> Content:
     """Returns the content that :func:`content_to_data` wrote, without aliases."""
     calls = tuple(ToolCall(call_id=i, name=n, arguments=a) for i, n, a in data.get("calls", ()))
     return Content(data.get("text", ""), data.get("reasoning", ""), calls)
+
+
+def _united(aliases: tuple[str, ...], more: tuple[str, ...]) -> tuple[str, ...]:
+    if not more or more == aliases:  # nearly every piece of a stream
+        return aliases
+    return tuple(dict.fromkeys(aliases + more))
 
 
 def _merged(calls: tuple[ToolCall, ...], more: tuple[ToolCall, ...]) -> tuple[ToolCall, ...]:

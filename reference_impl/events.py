@@ -22,7 +22,7 @@ KINDS: Mapping[str, str] = {
     "run.failed": "terminal: the run could not go on",
     "terminal.rejected": "what came after the terminal, kept for audit",
     "message.opened": "first content of a message; its id is minted here",
-    "message.delta": "text that left the buffer; never needed once the message is completed",
+    "message.delta": "text of an open message; never needed once it is completed",
     "message.id_aliased": "ids that the provider uses for the message",
     "message.completed": "appended the moment the message completes",
     "message.interrupted": "what was kept of an open message",

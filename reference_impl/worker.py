@@ -1,7 +1,7 @@
 """One run, from its prompt to its terminal.
 
-The worker owns nothing that matters: text is in the server's buffers, rows are in
-the journal, and the terminal is decided there.  When a stop cancels it, it lets
+The worker owns nothing that matters: text is with the writer, rows are in the
+journal, and the terminal is decided there.  When a stop cancels it, it lets
 go of the model and the tools; what it must still write, it writes behind a
 shield:
 
@@ -101,9 +101,8 @@ class Worker:
     async def work(self) -> None:
         """Asks the model and runs its tools, until it has no further wish."""
         run = self.run_state
-        started = await self.append(lambda stamp: decide_start(self.state, stamp, run.run_id))
-        if isinstance(started, Refused):
-            return
+        # Refused only when a stop was first, and then the next checkpoint raises.
+        await self.append(lambda stamp: decide_start(self.state, stamp, run.run_id))
         for _ in range(TURNS_MAX):
             response = await self.ask()
             if response is None:

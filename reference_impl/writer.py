@@ -143,9 +143,7 @@ class Writer:
             self.partials.add(run.run_id, message_id, piece)
             self.show(run, message_id, piece, source)
 
-    def show(
-        self, run: Run, message_id: str, piece: Content, source: str | None, event_id: str | None = None
-    ) -> None:
+    def show(self, run: Run, message_id: str, piece: Content, source: str | None, event_id: str | None = None) -> None:
         """Shows the readers a piece of an open message; ``event_id`` names its row, if it has one."""
         if piece.text or piece.reasoning:
             self.ports.publish(

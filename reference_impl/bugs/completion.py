@@ -5,7 +5,7 @@ from __future__ import annotations
 from attrs import evolve
 
 from reference_impl.batch import Batch, Stamp
-from reference_impl.bugs.bug import Bug, BufferedWriter, with_parts
+from reference_impl.bugs.bug import BufferedWriter, Bug, with_parts
 from reference_impl.content import Content
 from reference_impl.journal import Decision, Refused, Terminal
 from reference_impl.state import Message

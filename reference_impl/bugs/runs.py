@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from reference_impl.bugs.bug import Bug, BufferedWriter, with_parts
+from reference_impl.bugs.bug import BufferedWriter, Bug, with_parts
 from reference_impl.content import Content
 from reference_impl.events import Event
 from reference_impl.partials import Partials

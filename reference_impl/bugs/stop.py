@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import trio
 
-from reference_impl.bugs.bug import Bug, BufferedWriter, with_parts
+from reference_impl.bugs.bug import BufferedWriter, Bug, with_parts
 from reference_impl.content import NOTHING, Content
 from reference_impl.journal import Refused, decide_stop
 from reference_impl.server import Server

@@ -8,7 +8,7 @@ from typing import Literal
 import trio
 
 from reference_impl.batch import Stamp
-from reference_impl.bugs.bug import Bug, BufferedWriter, with_parts
+from reference_impl.bugs.bug import BufferedWriter, Bug, with_parts
 from reference_impl.content import Content
 from reference_impl.journal import Decision, decide_tool_end, decide_tool_start
 from reference_impl.state import Call, Run

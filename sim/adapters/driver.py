@@ -8,6 +8,7 @@ one partial per open message.  What is lost after that, the store has lost.
 
 from __future__ import annotations
 
+import contextlib
 import inspect
 from collections.abc import Callable, Sequence
 from typing import Any, Literal
@@ -37,6 +38,7 @@ from sim.adapters.protocol import (
 )
 
 Acknowledge = Callable[..., object]
+ATTEMPTS_MAX = 3  # a provider that fails thrice in a row is down
 
 
 @define
@@ -173,20 +175,27 @@ class StoreDriver:
 
     async def _turns(self, run: _Run) -> tuple[ItemState, Cause | None]:
         while True:
-            context = tuple(await self.context(run.session))
-            request = ModelRequest(run_id=run.id, session_id=run.session, context=context)
-            reason = None
-            try:
-                async with self._ports.model(request, on_late=lambda whole: self._late(run, whole)) as stream:
-                    async for event in stream:
-                        reason = await self._take(run, event) or reason
-            except ModelError:
+            if not await self._ask(run):
                 return "failed", "failed"
-            if reason is None:
-                return "failed", "failed"  # the stream just ended: not a completed message
             if not run.open_calls:
                 return "completed", None
             await self._call_tools(run)
+
+    async def _ask(self, run: _Run) -> bool:
+        """Calls the model until a response is finished; what a failed attempt left is dropped."""
+        context = tuple(await self.context(run.session))
+        for attempt in range(1, ATTEMPTS_MAX + 1):
+            run.open = None
+            run.open_calls.clear()
+            reason = None
+            request = ModelRequest(run_id=run.id, session_id=run.session, attempt=attempt, context=context)
+            with contextlib.suppress(ModelError):
+                async with self._ports.model(request, on_late=lambda whole: self._late(run, whole)) as stream:
+                    async for event in stream:
+                        reason = await self._take(run, event) or reason
+            if reason is not None:
+                return True  # a stream that just ends is not a completed message
+        return False
 
     async def _take(self, run: _Run, event: ModelEvent) -> str | None:
         if event.kind in ("message", "finish"):

@@ -5,11 +5,13 @@ from __future__ import annotations
 import json
 import re
 import sys
+from contextlib import suppress
 from pathlib import Path
 
 import click
 
 from sim.cli.selection import load_all
+from sim.cli.templates import ADAPTER, CI, EXPECTED
 from sim.errors import Exit, UsageError
 from sim.scenario.dump import format_text
 from sim.scenario.files import SUFFIX, find_scenarios, read_bytes
@@ -69,31 +71,49 @@ def _rewrite(path: Path, text: str) -> None:
         partial.write_text(text, encoding="utf-8")
         partial.replace(path)
     except OSError as error:
-        partial.unlink(missing_ok=True)
+        with suppress(OSError):
+            partial.unlink()
         raise UsageError(f"{path}: cannot be written: {error.strerror}") from None
 
 
 @click.command("new")
-@click.argument("what", type=click.Choice(["scenario"]), metavar="scenario")
-@click.argument("name", default="my-race")
+@click.argument("what", type=click.Choice(["scenario", "adapter", "expected", "ci"]))
+@click.argument("name", default="")
 @click.option("-o", "--output", type=click.Path(path_type=Path), help="File to write; standard output without it.")
 def new_command(what: str, name: str, output: Path | None) -> None:
-    """Write a small scenario to start from, called NAME, or my-race."""
-    try:
-        text = new_scenario(name)
-    except ScenarioError:
-        usual = "-".join(re.findall("[a-z0-9]+", name.lower()))
-        hint = f", such as {usual}" if usual else ""
-        raise UsageError(f"{name!r} is no name: use small letters and digits, words joined by -{hint}") from None
+    """Write a file to start from.
+
+    scenario: a small race; NAME is its name. adapter, expected, ci: for a journal of your own; NAME is the Python
+    module of the adapter.
+    """
+    if what == "scenario":
+        text, hint = _scenario(name or "my-race"), f"journalsim run {output}"
+    else:
+        module = name or (output.stem if output is not None else "my_journal")
+        template, hint = {
+            "adapter": (ADAPTER, f"journalsim run -a python:{module}:make"),
+            "expected": (EXPECTED, "journalsim run, which finds it under the name expected-failures.yaml"),
+            "ci": (CI, f"bash {output}"),
+        }[what]
+        text = template.format(module=module)
     if output is None:
         click.echo(text, nl=False)
         return
     if output.exists():
         raise UsageError(f"{output} exists; choose another file")
     _rewrite(output, text)
-    click.echo(f"wrote {output}; try: journalsim run {output}")
-    if not output.name.endswith(SUFFIX):
+    click.echo(f"wrote {output}; try: {hint}")
+    if what == "scenario" and not output.name.endswith(SUFFIX):
         click.echo(f"note: only *{SUFFIX} is found when you name a folder", err=True)
+
+
+def _scenario(name: str) -> str:
+    try:
+        return new_scenario(name)
+    except ScenarioError:
+        usual = "-".join(re.findall("[a-z0-9]+", name.lower()))
+        hint = f", such as {usual}" if usual else ""
+        raise UsageError(f"{name!r} is no name: use small letters and digits, words joined by -{hint}") from None
 
 
 @click.command("schema")

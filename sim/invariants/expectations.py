@@ -14,6 +14,7 @@ from attrs import frozen
 from sim.adapters.protocol import Item
 from sim.history import History
 from sim.invariants.case_end import CaseEnd
+from sim.invariants.claims import unclaimed
 from sim.invariants.facts import Facts
 from sim.invariants.rows import quoted, rows_text
 from sim.invariants.verdict import Status, Verdict, Violation
@@ -39,9 +40,13 @@ def check_expectations(scenario: Scenario, history: History, facts: Facts | None
 
 
 def met_sometimes(scenario: Scenario, history: History, facts: Facts | None = None) -> tuple[bool, ...]:
-    """Returns for each line of ``expect.sometimes`` whether this case met it."""
+    """Returns for each line of ``expect.sometimes`` whether this case met it.
+
+    What nobody may expect of the adapter counts as met.
+    """
     end = CaseEnd(scenario, facts or Facts(history))
-    return tuple(evaluate(expectation, end).holds for expectation in scenario.expect.sometimes)
+    claimed = history.capabilities
+    return tuple(bool(unclaimed(one, claimed)) or evaluate(one, end).holds for one in scenario.expect.sometimes)
 
 
 @frozen(kw_only=True)
@@ -62,6 +67,9 @@ class Outcome:
 def _verdict(expectation: Expectation, end: CaseEnd) -> Verdict:
     if end.facts.cut is not None:
         return Verdict(invariant=EXPECT, status=Status.UNDECIDED, reason="the case was cut off before its end")
+    reason = unclaimed(expectation, end.facts.history.capabilities)
+    if reason:
+        return Verdict(invariant=EXPECT, status=Status.NOT_CLAIMED, reason=reason)
     outcome = evaluate(expectation, end)
     if outcome.holds:
         return Verdict(invariant=EXPECT, status=Status.HOLDS, exercised=1)

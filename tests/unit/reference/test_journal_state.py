@@ -1,0 +1,112 @@
+"""The state is what the rows add up to, and refuses rows that cannot be."""
+
+from __future__ import annotations
+
+import pytest
+from attrs import evolve
+from reference_fakes import Book, call
+
+from reference_impl.batch import Batch, Stamp
+from reference_impl.journal import decide_annotate, decide_rewrite
+from reference_impl.lifecycle import IllegalTransition
+from reference_impl.state import BrokenSequence, State
+
+
+def test_the_same_rows_give_the_same_state() -> None:
+    book = Book().started()
+    book.complete("r1", book.open(text="Look"), "Look", call("c1"))
+    book.tool("c1", "3 hits")
+    book.end()
+    again = State()
+    for row in book.rows:
+        again.apply(row)
+    assert again.session("s1").revision == len(book.rows)
+    assert {m.message_id: (m.state, m.content) for m in again.messages.values()} == {
+        m.message_id: (m.state, m.content) for m in book.state.messages.values()
+    }
+
+
+def test_rows_of_a_run_are_numbered_without_gaps() -> None:
+    book = Book().started()
+    book.complete("r1", book.open())
+    book.end()
+    assert [row.seq for row in book.rows] == list(range(1, len(book.rows) + 1))
+
+
+def test_a_gap_in_the_numbers_is_refused() -> None:
+    book = Book().started()
+    last = book.rows[-1]
+    with pytest.raises(BrokenSequence, match="r1:4 follows number 2"):
+        book.state.apply(evolve(last, seq=4))
+
+
+def test_a_row_of_a_writer_that_was_replaced_is_refused() -> None:
+    book = Book(epoch=2).started()
+    last = book.rows[-1]
+    with pytest.raises(BrokenSequence, match="is from epoch 1, the run has reached 2"):
+        book.state.apply(evolve(last, seq=3, epoch=1))
+
+
+def test_a_row_that_the_tables_do_not_list_changes_nothing() -> None:
+    book = Book().started()
+    row = evolve(book.rows[-1], seq=3)
+    with pytest.raises(IllegalTransition, match=r"run.started is not possible for r1, which is running"):
+        book.state.apply(row)
+    assert (book.state.runs["r1"].seq, book.state.session("s1").revision) == (2, 2)
+
+
+def test_a_session_without_rows_is_empty() -> None:
+    session = State().session("s1")
+    assert (session.revision, session.active_runs()) == (0, [])
+
+
+def test_a_run_is_active_until_its_terminal() -> None:
+    book = Book().started()
+    assert [run.run_id for run in book.state.active_runs()] == ["r1"]
+    book.end()
+    assert book.state.active_runs() == []
+
+
+def test_an_approval_makes_the_run_wait_and_go_on() -> None:
+    book = Book().started()
+    run = book.state.runs["r1"]
+    states = []
+    for kind in ("approval.requested", "approval.resolved"):
+        batch = Batch(Stamp(1, 0))
+        batch.add(run, kind)
+        for row in batch.rows():
+            book.state.apply(row)
+        states.append(run.state)
+    assert states == ["waiting", "running"]
+
+
+def test_progress_of_a_tool_leaves_it_running() -> None:
+    book = Book().started()
+    book.complete("r1", book.open(), "Look", call("c1"))
+    book.tool("c1")
+    run = book.state.runs["r1"]
+    batch = Batch(Stamp(1, 0))
+    batch.add(run, "tool.progress", "tool", call_id="c1")
+    book.state.apply(batch.rows()[0])
+    assert run.calls["c1"].state == "running"
+
+
+def test_session_rows_have_numbers_of_their_own() -> None:
+    book = Book().started()
+    book.end()
+    book.take(decide_annotate, "s1", "r1/user", {"a": 1})
+    book.take(decide_rewrite, "s1", "clear", base=book.state.session("s1").revision)
+    assert [row.event_id for row in book.rows[-2:]] == ["@s1:1", "@s1:2"]
+    with pytest.raises(BrokenSequence):
+        book.state.apply(book.rows[-1])
+
+
+def test_a_rollback_discards_every_message() -> None:
+    book = Book().started()
+    book.complete("r1", book.open())
+    book.open(text="half")
+    book.stop(mode="rollback")
+    book.end(kind="run.aborted")
+    run = book.state.runs["r1"]
+    assert {message.state for message in run.messages.values()} == {"discarded"}
+    assert run.discarded
