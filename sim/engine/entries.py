@@ -16,9 +16,25 @@ class Killed(BaseException):
 
 
 class Entry:
-    """One thing that may happen next: a step of a source, or the release of a task."""
+    """One thing that may happen next, once: a step of a source, or the release of a task.
 
-    __slots__ = ("lane", "nth", "order", "passed", "queued", "raises", "step", "task", "touches", "turns")
+    Attributes:
+        lane: to whom it belongs.
+        step: what a source does; None for a task.
+        task: whom it releases; None for a source.
+        touches: what the step touches.
+        raises: what the task is woken with instead of returning.
+        spent: it was made ready, or never will be.
+        nth: its number within its lane, from 0; this and the next two are set when it is made ready, if anybody counts.
+        turns: how many more entries go first, for strategies that count turns.
+        due: the step at which it would happen, if every entry before it went first and none behind it.
+    """
+
+    __slots__ = ("due", "lane", "nth", "raises", "spent", "step", "task", "touches", "turns")
+
+    nth: int
+    turns: int
+    due: int
 
     def __init__(self, lane: str, step: Callable[[], None] | None, task: Task | None, touches: tuple[str, ...]) -> None:
         self.lane = lane
@@ -26,33 +42,33 @@ class Entry:
         self.task = task
         self.touches = touches
         self.raises: Callable[[], None] | BaseException | None = None
-        self.queued = False
-        self.nth = 0
-        self.turns = 0  # how many more entries go first
-        self.passed = 0  # how many went first
-        self.order = -1  # age of the task, for entries that a cancellation made ready
+        self.spent = False
+
+    def cancel(self) -> None:
+        """Makes the step of a timer never happen; does nothing once it has become ready."""
+        self.spent = True
+
+
+Timer = Entry  # one class for both: attributes of two classes at one place in the hot path are twice as slow
 
 
 class Strategy(Protocol):
     """Chooses among several entries that may happen next."""
 
     def arrive(self, entry: Entry) -> None:
-        """Looks at an entry that has just become ready."""
+        """Looks at an entry that has just become ready; a strategy that does not care leaves this out."""
+        return
 
     def pick(self, ready: list[Entry]) -> int:
         """Returns the position of the entry that happens next; ``ready`` has two or more."""
         ...
 
 
-class Timer:
-    """A step of a source that is due later; ``cancel`` makes it never happen."""
-
-    __slots__ = ("entry", "live")
-
-    def __init__(self, entry: Entry) -> None:
-        self.entry = entry
-        self.live = True
-
-    def cancel(self) -> None:
-        """Drops the step; does nothing once it has become ready."""
-        self.live = False
+def first_in_turn(ready: list[Entry]) -> int:
+    """Returns the position of the first entry whose turn it is; those before it have waited one turn more."""
+    for position, entry in enumerate(ready):
+        if entry.turns <= 0:
+            for held in ready[:position]:
+                held.turns -= 1
+            return position
+    return 0

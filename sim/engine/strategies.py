@@ -18,7 +18,7 @@ from __future__ import annotations
 import random  # every generator is seeded by the search, and what it chose is recorded as delays
 from collections.abc import Callable
 
-from sim.engine.entries import Entry, Strategy
+from sim.engine.entries import Entry, Strategy, first_in_turn
 
 TURNS_MAX = 6  # holding an entry back further rarely matters: six other entries have gone first
 
@@ -36,10 +36,7 @@ class KeyedDelays(Strategy):
             entry.turns = 1 + int(self._draw() * self._turns_max)
 
     def pick(self, ready: list[Entry]) -> int:
-        for position, entry in enumerate(ready):
-            if entry.turns <= 0:
-                return position
-        return 0
+        return first_in_turn(ready)
 
 
 class Uniform(Strategy):
@@ -47,9 +44,6 @@ class Uniform(Strategy):
 
     def __init__(self, seed: int) -> None:
         self._draw = random.Random(seed).random
-
-    def arrive(self, entry: Entry) -> None:
-        """Needs to know nothing in advance."""
 
     def pick(self, ready: list[Entry]) -> int:
         return int(self._draw() * len(ready))
@@ -77,7 +71,8 @@ class Pct(Strategy):
             self._priority[entry.lane] = 1.0 + self._draw()
 
     def pick(self, ready: list[Entry]) -> int:
-        position = max(range(len(ready)), key=lambda i: (self._priority[ready[i].lane], -i))
+        priorities = [self._priority[entry.lane] for entry in ready]
+        position = priorities.index(max(priorities))
         if self.choices in self._changes:
             self._lowest -= 1.0
             self._priority[ready[position].lane] = self._lowest
@@ -90,9 +85,6 @@ class CountChoices(Strategy):
 
     def __init__(self) -> None:
         self.choices = 0
-
-    def arrive(self, entry: Entry) -> None:
-        """Needs to know nothing in advance."""
 
     def pick(self, ready: list[Entry]) -> int:
         self.choices += 1

@@ -1,0 +1,192 @@
+"""How many runs it takes to find each bug of the zoo.
+
+Twice: with the built-in scenarios, whose spelled-out cases are taken in a random order,
+and with generated scenarios alone.  A search that ends without a find is *censored*:
+it is counted, and its length is shown as a lower bound.
+
+    python tests/benchmarks/zoo.py [-j 2] [--cases 4000] [BUG ...]
+
+The table goes into the section of ``reports/benchmarks.md`` that is marked ``zoo``.
+Counts of runs do not depend on the machine; seconds do, and are shown beside them.
+"""
+
+from __future__ import annotations
+
+import argparse
+import random
+import statistics
+import sys
+import time
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
+from pathlib import Path
+from typing import Any
+
+from attrs import frozen
+
+from sim.adapters.loading import load_adapter, zoo
+from sim.cli.selection import builtin_folder, load_all
+from sim.scenario.files import find_scenarios
+from sim.search.bulk import Book, search_batch
+from sim.search.scenario_run import run_scenario
+from sim.version import __version__
+
+REPORT = Path(__file__).parents[2] / "reports" / "benchmarks.md"
+BEGIN, END = "<!-- zoo -->", "<!-- /zoo -->"
+SEEDS = 20
+GENERATED_SEEDS = 5  # each is a search of its own; the built-in cases are run once and put in another order
+CASES_MAX = 4000  # of one generated search: 30 bugs or so within five minutes on two cores
+
+
+@frozen(kw_only=True)
+class Searched:
+    """What the searches for one bug came to.
+
+    Attributes:
+        runs: per search, at which case the bug was found; None if it was not.
+        limit: cases of a search that found nothing.
+        seconds: of processor time, all searches together.
+        others: promises that broke and that the bug does not declare.
+    """
+
+    runs: tuple[int | None, ...]
+    limit: int
+    seconds: float
+    others: tuple[str, ...] = ()
+
+    @property
+    def text(self) -> str:
+        """Median, and the range; a censored search counts as longer than its limit."""
+        ordered = sorted(self.limit + 1 if runs is None else runs for runs in self.runs)
+        median = int(statistics.median_high(ordered))
+        shown = f"> {self.limit}" if median > self.limit else str(median)
+        low, high = (f"> {self.limit}" if runs > self.limit else str(runs) for runs in (ordered[0], ordered[-1]))
+        return f"{shown} ({low} to {high})"
+
+    @property
+    def missed(self) -> int:
+        """Searches that found nothing."""
+        return sum(runs is None for runs in self.runs)
+
+
+def builtin_search(bug: Any) -> Searched:
+    """Runs the spelled-out cases of all built-in scenarios, and takes them in random orders."""
+    began = time.process_time()
+    adapter = load_adapter(f"ref:bug-{bug.name}")
+    results = [run_scenario(scenario, adapter) for scenario in load_all(find_scenarios([builtin_folder()]))]
+    cases = sum(result.cases for result in results)
+    failing = {
+        (failure.scenario.name, case)
+        for result in results
+        for failure in result.failures
+        if failure.violation.invariant in bug.trips
+        for case in (failure.case, *failure.also)
+    }
+    broken = {failure.violation.invariant for result in results for failure in result.failures}
+    runs = tuple(_first(cases, len(failing), seed) for seed in range(SEEDS))
+    others = tuple(sorted(broken - {*bug.trips, "expect"}))
+    return Searched(runs=runs, limit=cases, seconds=time.process_time() - began, others=others)
+
+
+def _first(cases: int, failing: int, seed: int) -> int | None:
+    """Returns the first of so many failing cases when all of them are taken in a random order."""
+    return min(random.Random(seed).sample(range(1, cases + 1), failing), default=None)
+
+
+def generated_search(bug: Any, cases: int) -> Searched:
+    """Runs generated scenarios until the bug is found, with several seeds."""
+    began = time.process_time()
+    adapter = load_adapter(f"ref:bug-{bug.name}")
+    runs: list[int | None] = []
+    others: dict[str, None] = {}
+    for seed in range(GENERATED_SEEDS):
+        book = Book()
+        batch = 0
+        while book.cases < cases and not set(bug.trips) & set(book.found):
+            book.merge(search_batch(adapter, seed, batch))
+            batch += 1
+        runs.append(min((book.found[name].number for name in bug.trips if name in book.found), default=None))
+        others |= dict.fromkeys(name for name in book.found if name not in bug.trips)
+    return Searched(runs=tuple(runs), limit=cases, seconds=time.process_time() - began, others=tuple(sorted(others)))
+
+
+def measure(name: str, cases: int) -> tuple[Searched, Searched]:
+    """Searches for one bug in both ways; a process of the pool does this."""
+    (bug,) = (bug for bug in zoo() if bug.name == name)
+    return builtin_search(bug), generated_search(bug, cases)
+
+
+def table(rows: Iterable[tuple[Any, Searched, Searched]], wall_s: float) -> str:
+    """Returns the section of the report."""
+    listed = list(rows)
+    lines = [
+        f"## Runs to find each bug of the zoo (journalsim {__version__})",
+        "",
+        "`python tests/benchmarks/zoo.py`. Median of the searches, with the range; `> n`: not found within n runs. Left the",
+        f"{listed[0][1].limit if listed else 0} spelled-out cases of the built-in scenarios in {SEEDS} random orders, right"
+        f" generated scenarios alone, {GENERATED_SEEDS} seeds.",
+        "",
+        "| bug | mode | breaks | built-in: runs | not found | generated: runs | not found | CPU s per search |",
+        "|---|---|---|---|---|---|---|---|",
+    ]
+    for bug, builtin, generated in listed:
+        per_search = generated.seconds / GENERATED_SEEDS
+        lines.append(
+            f"| {bug.name} | {bug.failure_mode or '-'} | {', '.join(bug.trips)} | {builtin.text} | {_of(builtin)} "
+            f"| {generated.text} | {_of(generated)} | {per_search:.1f} |"
+        )
+    found = sum(builtin.missed == 0 for _, builtin, _ in listed)
+    always = sum(generated.missed == 0 for _, _, generated in listed)
+    once = sum(generated.missed < GENERATED_SEEDS for _, _, generated in listed)
+    cpu_s = sum(builtin.seconds for _, builtin, _ in listed)
+    lines += [
+        "",
+        f"{len(listed)} bugs. Built-in scenarios find {found}, in {cpu_s:.0f} s of processor time for the whole zoo. "
+        f"Generated scenarios find {always} with every seed and {once} with some. Wall time of this table: {wall_s:.0f} s.",
+    ]
+    return "\n".join(lines)
+
+
+def _of(searched: Searched) -> str:
+    return f"{searched.missed} of {len(searched.runs)}" if searched.missed else "-"
+
+
+def write_section(text: str, path: Path = REPORT) -> None:
+    """Puts the text between the marks, at the end of the report if they are not there yet."""
+    report = path.read_text(encoding="utf-8") if path.exists() else "# Benchmarks\n"
+    if BEGIN not in report:
+        report = f"{report.rstrip()}\n\n{BEGIN}\n{END}\n"
+    head, _, rest = report.partition(BEGIN)
+    _, _, tail = rest.partition(END)
+    path.write_text(f"{head}{BEGIN}\n{text}\n{END}{tail}", encoding="utf-8")
+
+
+def main(arguments: Sequence[str] | None = None, say: Callable[[str], object] = print) -> None:
+    """Measures and writes the table."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("bugs", nargs="*", help="only these; then the report is left alone")
+    parser.add_argument("-j", "--jobs", type=int, default=2)
+    parser.add_argument("--cases", type=int, default=CASES_MAX, help="of one generated search")
+    options = parser.parse_args(arguments)
+    began = time.perf_counter()
+    bugs = [bug for bug in zoo() if not options.bugs or bug.name in options.bugs]
+    with ProcessPoolExecutor(options.jobs, mp_context=get_context("spawn")) as pool:
+        futures = [(bug, pool.submit(measure, bug.name, options.cases)) for bug in bugs]
+        rows = []
+        for bug, future in futures:
+            builtin, generated = future.result()
+            rows.append((bug, builtin, generated))
+            say(
+                f"{bug.name:36} built-in {builtin.text} {builtin.others or ''}  "
+                f"generated {generated.text} {generated.others or ''}"
+            )
+            sys.stdout.flush()
+    text = table(rows, time.perf_counter() - began)
+    say(text.split("\n\n")[-1])
+    if not options.bugs:
+        write_section(text)
+
+
+if __name__ == "__main__":
+    main()
