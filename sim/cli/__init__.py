@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import errno
 import importlib
+import signal
 import sys
 import traceback
 from collections.abc import Sequence
@@ -22,6 +23,7 @@ from sim.version import __version__
 # command: (module, one line for --help)
 COMMANDS = {
     "run": ("run", "Run race scenarios against a journal and judge it."),
+    "explore": ("explore", "Run scenarios that nobody wrote against a journal, and judge it."),
     "replay": ("replay", "Run a saved failing case again: same trace, or fixed?"),
     "pin": ("pin", "Write a saved failing case as a small scenario of its own."),
     "show": ("show", "Print everything that happened in a saved case, or the points of a scenario."),
@@ -36,7 +38,7 @@ COMMANDS = {
 }
 
 
-JUDGES = ("run", "replay", "pin", "doctor", "demo")
+JUDGES = ("run", "explore", "replay", "pin", "doctor", "demo")
 """Commands that may not seem to have held when nobody reads their output to the end."""
 
 _OF_THE_MACHINE = (errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES, errno.EPERM, errno.EIO, errno.EMFILE)
@@ -92,8 +94,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         click.echo(_usage_text(error), err=True)
         code = Exit.USAGE
     except (click.Abort, KeyboardInterrupt):
-        click.echo("stopped by the user", err=True)
-        code = Exit.INTERRUPTED
+        code = _stopped()
     except SystemExit:  # how click ends when nobody reads its output any more
         command = next(iter(sys.argv[1:] if arguments is None else arguments), "")
         code = Exit.INTERRUPTED if command in JUDGES else Exit.HELD
@@ -101,16 +102,27 @@ def main(arguments: Sequence[str] | None = None) -> None:
         text = str(error)
         click.echo(text if text.startswith(("error", "warning")) else f"error: {text}", err=True)
         code = error.exit_code
-    except OSError as error:
-        if error.errno not in _OF_THE_MACHINE:
-            raise
-        click.echo(f"error: {error.filename or 'output'}: {error.strerror}", err=True)
-        code = Exit.USAGE
-    except Exception:
-        traceback.print_exc()
-        click.echo(f"this is a bug in journalsim {__version__}: please report it with the lines above", err=True)
-        code = Exit.INTERNAL
+    except BaseExceptionGroup as group:  # how trio passes on what a task raised, a second Ctrl-C too
+        code = _stopped() if group.subgroup(KeyboardInterrupt) else _unforeseen(group)
+    except Exception as error:
+        code = _unforeseen(error)
     sys.exit(int(code or 0))
+
+
+def _stopped() -> Exit:
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # impatience must not end in a traceback
+    click.echo("stopped by the user", err=True)
+    return Exit.INTERRUPTED
+
+
+def _unforeseen(error: BaseException) -> Exit:
+    """Says what kind of trouble it is: a disk that is full is no bug of ours."""
+    if isinstance(error, OSError) and error.errno in _OF_THE_MACHINE:
+        click.echo(f"error: {error.filename or 'output'}: {error.strerror}", err=True)
+        return Exit.USAGE
+    traceback.print_exc()
+    click.echo(f"this is a bug in journalsim {__version__}: please report it with the lines above", err=True)
+    return Exit.INTERNAL
 
 
 def _usage_text(error: click.ClickException) -> str:

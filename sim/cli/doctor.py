@@ -20,12 +20,14 @@ def doctor_command(ctx: click.Context, wanted: tuple[str, ...], adapter: str, ex
 
     Exit 5 when a case took two ways; the first event that differs is shown.
     """
+    from sim.adapters.loading import load_adapter
     from sim.report.escape import visible
     from sim.report.words import count
     from sim.search.doctor import examine
 
     scenarios = select(wanted, expression)
     refuse_unsupported(scenarios)
+    load_adapter(adapter)
     click.echo(f"journalsim {__version__}  doctor  adapter {visible(adapter)}  {count(len(scenarios), 'scenario')}")
     found = examine(scenarios, adapter, processes)
     for difference in found.differences:

@@ -83,11 +83,11 @@ def run_command(
     broken, 2 nothing ran, 3 inconclusive, 4 nothing selected, 5 nondeterministic, 6 adapter trouble,
     130 stopped by Ctrl-C.
     """
+    scenarios = select(wanted, expression, tags)
+    refuse_unsupported(scenarios)
     from sim.adapters.loading import load_adapter
     from sim.search.campaign import Campaign, run_campaign
 
-    scenarios = select(wanted, expression, tags)
-    refuse_unsupported(scenarios)
     load_adapter(options["adapter"])  # a wrong name is said before anything else is
     known = _known_failures(options["expected"], options["adapter"])
     output = _Output(options)
@@ -105,7 +105,7 @@ def run_command(
     )
     if not campaign.selected:
         k, n = options["shard"]
-        raise NothingSelectedError(f"nothing selected: shard {k}/{n} of {len(scenarios)} scenarios is empty")
+        raise NothingSelectedError(f"nothing selected: shard {k}/{n} is empty: there are only {len(scenarios)}")
     with output.following(len(campaign.selected)) as on_result:
         from attrs import evolve
 

@@ -89,7 +89,8 @@ def new_command(what: str, name: str, output: Path | None) -> None:
     if what == "scenario":
         text, hint = _scenario(name or "my-race"), f"journalsim run {output}"
     else:
-        module = name or (output.stem if output is not None else "my_journal")
+        beside = output.stem if output is not None and what == "adapter" else "my_journal"
+        module = name or beside
         template, hint = {
             "adapter": (ADAPTER, f"journalsim run -a python:{module}:make"),
             "expected": (EXPECTED, "journalsim run, which finds it under the name expected-failures.yaml"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
@@ -88,11 +89,11 @@ def _files(wanted: Sequence[str]) -> list[Path]:
         return find_scenarios([builtin_folder()])
     files: list[Path] = []
     for word in wanted:
-        if Path(word).exists() or "/" in word or word.endswith((".yaml", ".yml")):
+        if os.path.exists(word) or "/" in word or word.endswith((".yaml", ".yml")):
             files += find_scenarios([Path(word)])
         else:
             files.append(_builtin(word))
-    return list(dict.fromkeys(files))
+    return list({path.resolve(): path for path in files}.values())
 
 
 def _builtin(name: str) -> Path:

@@ -52,8 +52,8 @@ EXPECTED = """\
 # What our journal is known to break. An entry that no longer fails makes the run fail: then take it out.
 version: 1
 adapter: python:{module}:make
-expected: []
-# - {{invariant: completed-wins, scenario: arrives-while-unwinding, reason: "issue 12", since: 2026-11-27}}
+# expected:
+#   - {{invariant: completed-wins, scenario: arrives-while-unwinding, reason: "issue 12", since: 2026-11-27}}
 """
 
 CI = """\

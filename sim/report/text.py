@@ -68,7 +68,7 @@ def failure_text(failure: Failure, about: About) -> str:
 
 def summary(campaign: CampaignResult, about: About) -> str:
     """Returns the end of a report: promises, reasons, the wall time, and the counts with the exit code."""
-    lines = _promises(tallies(campaign))
+    lines = promise_table(tallies(campaign))
     explored = sum(result.explored for result in campaign.scenarios)
     if explored:
         lines += ["", f"{count(explored, 'case')} beyond what the sweeps spell out"]
@@ -198,7 +198,7 @@ def _indented(lines: Sequence[str], by: int = 2) -> list[str]:
 # --- the summary -------------------------------------------------------------------------------
 
 
-def _promises(sums: dict[str, Tally]) -> list[str]:
+def promise_table(sums: dict[str, Tally]) -> list[str]:
     if not sums:
         return ["no promise was checked"]
     names = [name.replace("_", " ") for name in fields_dict(Tally)]

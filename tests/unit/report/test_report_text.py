@@ -52,7 +52,7 @@ def test_the_first_line_names_the_run() -> None:
 
 def test_an_empty_campaign_has_a_summary() -> None:
     lines = summary(CampaignResult(adapter="ref", profile="ci", seed=1), About(version="1")).splitlines()
-    assert lines == ["no promise was checked", "", "wall time 0.00 s", "0 scenarios, 0 cases  exit 0"]
+    assert lines == ["no promise was checked", "", "wall time 0.00 s", "0 scenarios, 0 cases  exit 3"]
 
 
 def test_a_failure_without_file_rule_and_company_is_short() -> None:

@@ -1,0 +1,97 @@
+"""Every scenario that ships with journalsim: held by the reference, failed by some bug, and readable."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from pathlib import Path
+
+import pytest
+from builtin import FILES, everything, load
+
+from sim.adapters.loading import LoadedAdapter, load_adapter, zoo
+from sim.engine.hosting import Host, host
+from sim.errors import Exit
+from sim.scenario.crosschecks import unsupported
+from sim.scenario.dump import format_text
+from sim.scenario.model import Scenario
+from sim.search.execute import Executor, workspace
+from sim.search.scenario_run import run_scenario, unclaimed
+from sim.search.sweep import spell_out, undisturbed
+
+LINES_MAX = 55  # one screen; the convention is 15 to 40
+PER_FILE = pytest.mark.parametrize("path", FILES, ids=[path.name.removesuffix(".race.yaml") for path in FILES])
+OF_THE_RUN = ("no-deadlock", "deterministic")  # these hold of a run in which nothing happens, too
+
+
+@PER_FILE
+def test_the_reference_holds_it_and_the_race_really_happens(path: Path) -> None:
+    scenario = load(path)
+    result = run_scenario(scenario, load_adapter("ref"))
+    said = [f"{f.violation.invariant}: {f.violation.found} in {f.case}" for f in result.failures]
+    assert result.exit is Exit.HELD, [*said, *result.inconclusive, *result.trouble]
+    assert result.not_claimed == ""
+    assert result.cases > 0
+    assert result.points_swept == result.points_total
+    assert any(tally.holds for name, tally in result.tallies.items() if name not in OF_THE_RUN)
+    assert all(result.tallies[name].holds for name in scenario.expect.exercises)
+
+
+@PER_FILE
+def test_some_bug_of_the_zoo_fails_it(path: Path) -> None:
+    """A scenario that no known bug fails is not yet worth its place."""
+    scenario = load(path)
+    assert any(
+        _fails(scenario, load_adapter(f"ref:bug-{bug.name}")) for bug in zoo() if bug.trips != ("deterministic",)
+    )
+
+
+def _fails(scenario: Scenario, adapter: LoadedAdapter) -> bool:
+    async def search(it: Host) -> bool:
+        base = undisturbed(scenario)
+        first = await executor.run(it, base)
+        for case in spell_out(scenario, first.points, first.steps).cases:
+            if (await executor.judge(it, case)).violations:
+                return True
+        return False
+
+    if unclaimed(scenario, adapter):
+        return False
+    with workspace() as folder:
+        executor = Executor(scenario, adapter, folder)
+        return host(search)
+
+
+@PER_FILE
+def test_it_is_in_canonical_form(path: Path) -> None:
+    data = path.read_bytes()
+    assert format_text(data, path.name) == data.decode()
+
+
+@PER_FILE
+def test_it_can_be_read_at_a_glance(path: Path) -> None:
+    scenario = load(path)
+    assert scenario.name == path.name.removesuffix(".race.yaml")
+    assert 10 < len(scenario.summary) < 70
+    assert not scenario.summary.endswith(".")
+    assert len(scenario.why.split()) > 5
+    assert scenario.tags
+    assert len(path.read_text(encoding="utf-8").splitlines()) <= LINES_MAX
+    assert not unsupported(scenario)
+
+
+@PER_FILE
+def test_what_it_covers_is_well_formed(path: Path) -> None:
+    covers = load(path).covers
+    assert len(covers) == len(set(covers))
+    assert all(re.fullmatch(r"(AS|CL|CX|DF|GO|HW|SSE|TC)-[1-9][0-9]*", entry) for entry in covers)
+
+
+def test_names_summaries_and_reasons_are_unique() -> None:
+    for texts in zip(*((s.name, s.summary, s.why) for s in everything()), strict=True):
+        assert [text for text, times in Counter(texts).items() if times > 1] == []
+
+
+def test_optional_behaviour_says_what_it_needs() -> None:
+    optional = [scenario for scenario in everything() if "/optional/" in scenario.path]
+    assert [scenario.path for scenario in optional if not scenario.needs and not scenario.policies] == []
