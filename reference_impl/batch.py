@@ -14,7 +14,7 @@ from attrs import frozen
 from reference_impl.content import NOTHING, Content, content_to_data, whole
 from reference_impl.events import Event, RowOrigin
 from reference_impl.lifecycle import MESSAGE, OUTCOMES
-from reference_impl.state import Message, Run
+from reference_impl.state import LEAD, Message, Run, Speaker
 from sim.adapters.protocol import ToolCall
 
 CLOSURES: Mapping[str, str] = {
@@ -22,6 +22,9 @@ CLOSURES: Mapping[str, str] = {
     "unknown": "The run was interrupted while this call was running; whether it took effect is not known.",
 }
 """What a closure says to people and to the model: what is known, and nothing else."""
+
+DENIED = "This call was not started: the user denied it."
+CUT_OFF = "This call took too long and was cut off; whether it took effect is not known."
 
 Buffered: TypeAlias = Callable[[str], Content]
 """What is buffered of an open message, by its id."""
@@ -53,10 +56,17 @@ class Batch:
         return tuple(self._rows)
 
     def add(
-        self, run: Run, kind: str, origin: RowOrigin = "synthetic", *, attempt: int | None = None, **payload: Any
+        self,
+        run: Run,
+        kind: str,
+        origin: RowOrigin = "synthetic",
+        *,
+        actor: str = LEAD.actor,
+        attempt: int | None = None,
+        **payload: Any,
     ) -> None:
-        """Adds the next row of a run."""
-        actor = "system" if origin == "synthetic" else "lead"
+        """Adds the next row of a run; what nobody said is the system's."""
+        actor = "system" if origin == "synthetic" else actor
         number = run.attempt if attempt is None else attempt
         self._add(run.run_id, run.session_id, run.seq, number, kind, actor, origin, payload)
 
@@ -93,17 +103,29 @@ class Batch:
 
     # --- messages
 
-    def opened(self, run: Run, attempt: int, source: str | None) -> str:
+    def opened(self, run: Run, attempt: int, source: str | None, speaker: Speaker) -> str:
         """Opens a message and returns the id that it has from now on."""
         message_id = f"{run.run_id}/m{len(run.messages)}"  # the person's message is number 0
-        self.add(run, "message.opened", "model", attempt=attempt, message_id=message_id, source=source)
+        data = {} if speaker.call_id is None else {"for_call": speaker.call_id}
+        self.add(
+            run,
+            "message.opened",
+            "model",
+            actor=speaker.actor,
+            attempt=attempt,
+            message_id=message_id,
+            source=source,
+            **data,
+        )
         return message_id
 
-    def aliased(self, run: Run, message_id: str, known: tuple[str, ...], aliases: tuple[str, ...]) -> None:
+    def aliased(
+        self, run: Run, message_id: str, known: tuple[str, ...], aliases: tuple[str, ...], actor: str = LEAD.actor
+    ) -> None:
         """Notes ids of the provider that are new."""
         new = [alias for alias in aliases if alias not in known]
         if new:
-            self.add(run, "message.id_aliased", "model", message_id=message_id, aliases=new)
+            self.add(run, "message.id_aliased", "model", actor=actor, message_id=message_id, aliases=new)
 
     def superseded(self, run: Run, stale: Iterable[str], attempt: int) -> None:
         """Lets a later attempt take the place of what an earlier one left."""
@@ -117,14 +139,22 @@ class Batch:
         content = message.content.plus(buffered(message.message_id))
         if content.empty:
             return ()
-        self.aliased(run, message.message_id, message.content.aliases, content.aliases)
+        actor = message.speaker.actor
+        self.aliased(run, message.message_id, message.content.aliases, content.aliases, actor)
         data = content_to_data(content)
-        self.add(run, "message.interrupted", "model", message_id=message.message_id, cause=cause, **data)
+        self.add(run, "message.interrupted", "model", actor=actor, message_id=message.message_id, cause=cause, **data)
         return content.calls
 
     # --- tool calls
 
-    def requested(self, run: Run, message_id: str, calls: Iterable[ToolCall], stale: Iterable[str] = ()) -> list[str]:
+    def requested(
+        self,
+        run: Run,
+        message_id: str,
+        calls: Iterable[ToolCall],
+        stale: Iterable[str] = (),
+        actor: str = LEAD.actor,
+    ) -> list[str]:
         """Requests the calls of a message that nobody has requested yet, and returns their ids."""
         gone = [m.message_id for m in run.messages.values() if m.state == "superseded"] + list(stale)
         known = [call.call_id for call in run.calls.values() if call.message_id not in gone]
@@ -134,6 +164,7 @@ class Batch:
                 run,
                 "tool.requested",
                 "model",
+                actor=actor,
                 message_id=message_id,
                 call_id=call.call_id,
                 name=call.name,
@@ -141,7 +172,11 @@ class Batch:
             )
         return [call.call_id for call in new]
 
-    def closed(self, run: Run, call_id: str, state: str) -> None:
+    def answered(self, run: Run, call_id: str, approved: bool, origin: RowOrigin, by: str) -> None:
+        """Notes the one answer about a call."""
+        self.add(run, "approval.resolved", origin, call_id=call_id, approved=approved, reason=by)
+
+    def closed(self, run: Run, call_id: str, state: str, text: str = "", reason: str = "the run ended") -> None:
         """Closes a call that never returned, and claims no more than its state allows."""
         outcome = OUTCOMES[state]
         self.add(
@@ -150,8 +185,8 @@ class Batch:
             call_id=call_id,
             closure_id=f"{call_id}#closure",
             outcome=outcome,
-            text=CLOSURES[outcome],
-            reason="the run ended",
+            text=text or CLOSURES[outcome],
+            reason=reason,
         )
 
     # --- stops and ends
@@ -166,14 +201,33 @@ class Batch:
 
     def left_open(self, run: Run, cause: str | None, buffered: Buffered, closures: bool) -> None:
         """Interrupts every open message, requests the calls it had asked for, and closes every open call."""
+        states = self._interrupted_all(run, run.messages.values(), cause, buffered)
+        states |= {call.call_id: call.state for call in run.calls.values() if call.open}
+        if closures:
+            for call_id, state in states.items():
+                self.closed(run, call_id, state)
+
+    def delegated_left_open(self, run: Run, call_id: str, cause: str, buffered: Buffered) -> None:
+        """Does the same for what a sub-agent leaves behind whose call is over; the run goes on."""
+        messages = (message for message in run.messages.values() if message.speaker.call_id == call_id)
+        states = self._interrupted_all(run, messages, cause, buffered)
+        calls = (call for call in run.calls.values() if call.open and call.speaker.call_id == call_id)
+        states |= {call.call_id: call.state for call in calls}
+        for own, state in states.items():
+            if state == "waiting" and run.state == "waiting":  # a run that is being stopped waits for nobody
+                self.answered(run, own, False, "synthetic", "the sub-agent is over")
+            self.closed(run, own, state, reason="the sub-agent is over")
+
+    def _interrupted_all(
+        self, run: Run, messages: Iterable[Message], cause: str | None, buffered: Buffered
+    ) -> dict[str, str]:
+        """Interrupts the open ones, and returns the states of calls that are requested only now."""
         requested: list[str] = []
-        for message in run.messages.values():
+        for message in messages:
             calls = message.content.calls if message.state == "interrupted" else ()
             if message.state == "open":
                 calls = self.interrupted(run, message, cause, buffered)
             # Half a call is evidence in its message's row, and nothing that could be run, shown or closed.
-            requested += self.requested(run, message.message_id, (call for call in calls if whole(call)))
-        if closures:
-            states = {call.call_id: call.state for call in run.calls.values() if call.open}
-            for call_id, state in (states | dict.fromkeys(requested, "requested")).items():
-                self.closed(run, call_id, state)
+            complete = (call for call in calls if whole(call))
+            requested += self.requested(run, message.message_id, complete, actor=message.speaker.actor)
+        return dict.fromkeys(requested, "requested")

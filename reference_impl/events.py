@@ -40,8 +40,21 @@ KINDS: Mapping[str, str] = {
     "recovery.applied": "what a recovery pass added, and from which evidence",
 }
 
-BARRIERS = ("run.accepted", "run.completed", "run.aborted", "run.expired", "run.failed")
-"""Kinds that must be on the disk before anything follows, under every sync policy."""
+BARRIERS = (
+    "run.accepted",
+    "run.completed",
+    "run.aborted",
+    "run.expired",
+    "run.failed",
+    "approval.requested",
+    "approval.resolved",
+    "tool.started",
+)
+"""Kinds that must be on the disk before anything follows, under every sync policy.
+
+They are what people are promised, and what a recovery goes by when it says that a
+call was not started.
+"""
 
 
 class BadRow(ValueError):
@@ -60,7 +73,7 @@ class Event:
         epoch: the writer's fencing token.
         at: virtual nanoseconds; data, never an order.
         kind: a key of :data:`KINDS`.
-        actor: ``lead`` or ``system``.
+        actor: ``lead``, ``sub:NAME`` or ``system``; only what the lead says is ever shown as the answer.
         origin: who made the content; a synthetic row that stands in for something says why under ``reason``.
         payload: the rest, as JSON data.
         v: format of the row.

@@ -1,4 +1,4 @@
-"""Every decision of the journal, as pure functions from the state to the rows to append.
+"""Every decision about runs and messages, as pure functions from the state to the rows to append.
 
 Each ``decide_…`` looks at the state and answers with the rows to write, none at
 all when the wish is already fulfilled, or :class:`Refused`.  It changes nothing:
@@ -16,6 +16,8 @@ Four rules run through all of them:
 * **Identity, never text.**  Whether two reports are one message or one call is
   decided by ids.
 * **No empty shells.**  A message without content gets no row.
+
+The decisions about tool calls are in :mod:`reference_impl.calls`.
 """
 
 from __future__ import annotations
@@ -28,10 +30,10 @@ from attrs import frozen
 from reference_impl.batch import Batch, Buffered, Stamp, nothing_buffered
 from reference_impl.content import Content, content_to_data
 from reference_impl.events import Event, RowOrigin
-from reference_impl.lifecycle import MESSAGE, RUN
-from reference_impl.state import Run, State
+from reference_impl.lifecycle import AT_WORK, MESSAGE, RUN
+from reference_impl.state import LEAD, Run, Speaker, State
 
-Terminal = Literal["run.completed", "run.aborted", "run.failed"]
+Terminal = Literal["run.completed", "run.aborted", "run.expired", "run.failed"]
 Reason = Literal["busy", "key_reused", "unknown", "ended", "stopping", "replaced", "not_open", "stale", "empty"]
 
 
@@ -80,7 +82,7 @@ def decide_accept(
 
 def decide_start(state: State, stamp: Stamp, run_id: str) -> Decision:
     """Takes an accepted run into work."""
-    run = _current(state, stamp, run_id)
+    run = current(state, stamp, run_id)
     if isinstance(run, Refused):
         return run
     if run.state != "accepted":
@@ -94,32 +96,39 @@ def decide_start(state: State, stamp: Stamp, run_id: str) -> Decision:
 
 
 def decide_open(
-    state: State, stamp: Stamp, run_id: str, *, attempt: int = 1, stale: Iterable[str] = (), source: str | None = None
+    state: State,
+    stamp: Stamp,
+    run_id: str,
+    *,
+    attempt: int = 1,
+    stale: Iterable[str] = (),
+    source: str | None = None,
+    speaker: Speaker = LEAD,
 ) -> Decision:
     """Opens a message; it takes the place of ``stale`` ones, which a failed attempt left."""
-    run = _current(state, stamp, run_id)
+    run = current(state, stamp, run_id)
     if isinstance(run, Refused):
         return run
-    if run.state != "running":
+    if run.state not in AT_WORK:
         return Refused("stopping")
     batch = Batch(stamp)
     batch.superseded(run, stale, attempt)
-    batch.opened(run, attempt, source)
+    batch.opened(run, attempt, source, speaker)
     return batch.rows()
 
 
 def decide_spill(state: State, stamp: Stamp, run_id: str, message_id: str, content: Content) -> Decision:
     """Moves text of an open message into the journal."""
-    run = _current(state, stamp, run_id)
+    run = current(state, stamp, run_id)
     if isinstance(run, Refused):
         return run
     message = run.messages[message_id]
     if message.state != "open":
         return Refused("not_open")
-    batch = Batch(stamp)
-    batch.aliased(run, message_id, message.content.aliases, content.aliases)
+    batch, actor = Batch(stamp), message.speaker.actor
+    batch.aliased(run, message_id, message.content.aliases, content.aliases, actor)
     if not content.empty:
-        batch.add(run, "message.delta", "model", message_id=message_id, **content_to_data(content))
+        batch.add(run, "message.delta", "model", actor=actor, message_id=message_id, **content_to_data(content))
     return batch.rows()
 
 
@@ -134,6 +143,7 @@ def decide_complete(
     attempt: int | None = None,
     stale: Iterable[str] = (),
     audit: bool = True,
+    speaker: Speaker = LEAD,
 ) -> Decision:
     """Completes a message, or opens and completes one that no chunk had opened.
 
@@ -156,43 +166,17 @@ def decide_complete(
     if content.empty:
         return batch.rows()
     if message is None:
-        message_id = batch.opened(run, number, next(iter(content.aliases), None))
+        message_id = batch.opened(run, number, next(iter(content.aliases), None), speaker)
     assert message_id is not None
     known = () if message is None else message.content.aliases
-    batch.aliased(run, message_id, known, content.aliases)
+    actor = (speaker if message is None else message.speaker).actor
+    batch.aliased(run, message_id, known, content.aliases, actor)
     supersedes = {"supersedes": message.row} if message is not None and message.state == "interrupted" else {}
     data = content_to_data(content) | supersedes
-    batch.add(run, "message.completed", "model", attempt=number, message_id=message_id, reason=reason, **data)
-    batch.requested(run, message_id, content.calls, stale)
-    return batch.rows()
-
-
-# --- tools -------------------------------------------------------------------------------------
-
-
-def decide_tool_start(state: State, stamp: Stamp, run_id: str, call_id: str) -> Decision:
-    """Says that a tool is about to run."""
-    run = _current(state, stamp, run_id)
-    if isinstance(run, Refused):
-        return run
-    if run.state != "running" or run.calls[call_id].state != "requested":
-        return Refused("stopping")
-    batch = Batch(stamp)
-    batch.add(run, "tool.started", call_id=call_id)
-    return batch.rows()
-
-
-def decide_tool_end(
-    state: State, stamp: Stamp, run_id: str, call_id: str, kind: Literal["tool.completed", "tool.failed"], text: str
-) -> Decision:
-    """Keeps what a tool returned or raised, also while the run is being stopped."""
-    run = _current(state, stamp, run_id)
-    if isinstance(run, Refused):
-        return run
-    if not run.calls[call_id].open:
-        return Refused("not_open")
-    batch = Batch(stamp)
-    batch.add(run, kind, "tool", call_id=call_id, text=text)
+    batch.add(
+        run, "message.completed", "model", actor=actor, attempt=number, message_id=message_id, reason=reason, **data
+    )
+    batch.requested(run, message_id, content.calls, stale, actor)
     return batch.rows()
 
 
@@ -218,7 +202,7 @@ def decide_stop(
     run = state.runs.get(run_id)
     if run is None or run.session_id != session_id:
         return Refused("unknown")
-    refusal = _current(state, stamp, run_id)
+    refusal = current(state, stamp, run_id)
     if isinstance(refusal, Refused):
         return refusal
     if run.state == "cancelling":
@@ -322,7 +306,8 @@ def decide_rewrite(
 # --- shared pieces -----------------------------------------------------------------------------
 
 
-def _current(state: State, stamp: Stamp, run_id: str) -> Run | Refused:
+def current(state: State, stamp: Stamp, run_id: str) -> Run | Refused:
+    """Returns a run to which this writer may still add."""
     run = state.runs[run_id]
     if stamp.epoch < run.epoch:
         return Refused("replaced")

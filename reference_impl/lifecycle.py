@@ -5,8 +5,9 @@ journal rows.  A missing entry is the error: :class:`IllegalTransition` names
 event, state and id, and the state stays as it was.
 
 *A run* is ``accepted`` once the person's words are durable, ``running`` once a
-writer owns it, ``waiting`` while an approval is open, and ``cancelling`` from
-the moment a stop is durable.  From there only ``run.aborted`` leads on: an
+writer owns it, ``waiting`` while any of its calls waits for a person, and
+``cancelling`` from the moment a stop is durable.  Waiting is no standstill: calls
+beside the one that waits go on.  From ``cancelling`` only ``run.aborted`` leads on: an
 ordinary end reported for a stopped run would be a lie.  A terminal state has one
 entry, ``terminal.rejected``, which changes nothing: whatever comes after the
 first durable terminal is kept for audit and never becomes a message.  Nor does a
@@ -18,13 +19,17 @@ each kind of row.
 supersedes whatever an earlier one left.  ``run.aborted`` reaches messages only
 for the cause ``rolled_back``, and discards them in any state.
 
-*A tool call* is requested, runs, and gets one closure.  ``tool.aborted`` is the
-closure that nobody returned; what it may claim depends on the state that it
-leaves, and ``OUTCOMES`` says what.
+*A tool call* is requested, runs, and gets one closure.  One that needs a person
+is asked about once and answered once before it runs; a call that is denied is
+answered and aborted in the same batch.  ``tool.aborted`` is the closure that nobody
+returned; what it may claim depends on the state that it leaves, and ``OUTCOMES``
+says what.
 
-Three things are code in :mod:`reference_impl.journal` rather than table: which
-terminal is the first (a fact about the whole run), whether a completion came
-before it, and which attempt a message belongs to.
+Four things are code rather than table: which terminal is the first (a fact about
+the whole run), whether a completion came before it, and which attempt a message
+belongs to, all three in :mod:`reference_impl.journal`; and which of several
+answers is the last, in :mod:`reference_impl.state`, where ``approval.resolved``
+leads a run on only when none of its calls waits any more.
 """
 
 from __future__ import annotations
@@ -39,6 +44,7 @@ RUN: Table = {
         "run.started": "running",
         "run.stop_requested": "cancelling",
         "run.aborted": "interrupted",
+        "run.expired": "interrupted",
         "run.failed": "failed",
     },
     "running": {
@@ -50,6 +56,7 @@ RUN: Table = {
         "run.failed": "failed",
     },
     "waiting": {
+        "approval.requested": "waiting",
         "approval.resolved": "running",
         "run.stop_requested": "cancelling",
         "run.aborted": "interrupted",
@@ -91,7 +98,9 @@ MESSAGE: Table = {
 
 TOOL_CALL: Table = {
     "new": {"tool.requested": "requested"},
-    "requested": {"tool.started": "running", "tool.aborted": "aborted"},
+    "requested": {"approval.requested": "waiting", "tool.started": "running", "tool.aborted": "aborted"},
+    "waiting": {"approval.resolved": "answered", "tool.aborted": "aborted"},
+    "answered": {"tool.started": "running", "tool.aborted": "aborted"},
     "running": {
         "tool.progress": "running",
         "tool.completed": "completed",
@@ -112,8 +121,14 @@ CAUSES: Mapping[str, tuple[str | None, ...]] = {
     "run.failed": ("failed",),
 }
 
-OUTCOMES: Mapping[str, str] = {"requested": "not_started", "running": "unknown"}
+OUTCOMES: Mapping[str, str] = {
+    "requested": "not_started",
+    "waiting": "not_started",
+    "answered": "not_started",
+    "running": "unknown",
+}
 
+AT_WORK = ("running", "waiting")  # states of a run in which messages may open and tools may start
 ENDED = ("completed", "interrupted", "failed")  # states of a run that has its terminal
 
 

@@ -26,7 +26,7 @@ from attrs import define
 from reference_impl.content import NOTHING, Content
 
 MESSAGES_MAX = 64
-"""A run has one open message at a time: sixty-four runs at once are more than one process streams well."""
+"""A run has one open message at a time, and one for each sub-agent: more than this one process does not stream well."""
 
 BYTES_MAX = 32 * 1024
 """About eight thousand tokens, more than one answer has: spilling stays rare, and 32 KiB is nothing to hold."""

@@ -2,7 +2,7 @@
 
 None of them stores anything.  History and context are rendered per run and kept
 with the run until its next row, so a long conversation costs no more to read
-than its last run.
+than its last run.  The policies are those of the process and never change in it.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from reference_impl.batch import CLOSURES, Buffered, nothing_buffered
 from reference_impl.content import Content
 from reference_impl.events import Event
 from reference_impl.lifecycle import CAUSES, OUTCOMES
-from reference_impl.state import Call, Message, Run, State, Summary
+from reference_impl.state import LEAD, Call, Message, Run, State, Summary
 from sim.adapters.protocol import HIDDEN_FROM_MODEL, Cause, Frame, Item, ItemState
 
 MARKERS: Mapping[str | None, str] = {
@@ -51,16 +51,28 @@ def context(state: State, session_id: str, policies: Mapping[str, str]) -> tuple
     """Returns what the next model call is given, oldest first.
 
     A prompt that still waits for its turn is not part of it.  Calls come with
-    their closures or not at all.
+    their closures or not at all.  Of a run that was rolled back only the marker is
+    left, for the model as for people: its tools may have done something.
     """
     session = state.session(session_id)
     items: list[Item] = []
     for entry in session.entries[session.given_from :]:
         if isinstance(entry, Summary):
             items.append(_summary(entry))
-        elif entry.state != "accepted" and not entry.discarded:
+        elif entry.state != "accepted":
             items += _kept(entry, "context", lambda run: _given(run, policies))
     return tuple(items)
+
+
+def delegated(state: State, run_id: str, call_id: str, policies: Mapping[str, str]) -> tuple[Item, ...]:
+    """Returns what the sub-agent is given that carries out a call: what it was asked, and what it has said and done.
+
+    Nothing else of the conversation is its business.
+    """
+    run = state.runs[run_id]
+    call = run.calls[call_id]
+    task = Item(kind="user", text=call.arguments, id=f"{run_id}/{call_id}#task", run_id=run_id, origin="model")
+    return (task, *_given(run, policies, call_id))
 
 
 def frame(state: State, event: Event) -> Frame | None:
@@ -81,7 +93,9 @@ def _kept(run: Run, name: str, render: Callable[[Run], Iterator[Item]]) -> tuple
 def _shown(run: Run, policies: Mapping[str, str], buffered: Buffered) -> Iterator[Item]:
     if not run.discarded:
         for kind, subject in run.entries:
-            if isinstance(subject, Message):
+            if subject.speaker != LEAD:
+                yield from _asked_on_behalf(run, kind, subject)
+            elif isinstance(subject, Message):
                 yield from _shown_message(run, subject, policies, buffered)
             elif run.messages[subject.message_id].state != "superseded":
                 yield _request(run, subject) if kind == "request" else _closure(run, subject)
@@ -100,6 +114,12 @@ def _shown_message(run: Run, message: Message, policies: Mapping[str, str], buff
         yield from _visible(run, message, message.content, "completed" if flagged else "interrupted", metadata)
     elif message.state == "completed":
         yield from _visible(run, message, message.content, "completed")
+
+
+def _asked_on_behalf(run: Run, kind: str, subject: Message | Call) -> Iterator[Item]:
+    """Renders what people see of a sub-agent: nothing, but for a call of its own while they are asked about it."""
+    if isinstance(subject, Call) and kind == "request" and subject.state == "waiting" and not run.ended:
+        yield _request(run, subject)
 
 
 def _visible(
@@ -130,12 +150,14 @@ def _visible(
 
 
 def _request(run: Run, call: Call) -> Item:
+    """Renders a request; one about which a person is asked is still open, so that a page opened now can ask."""
     return Item(
         kind="tool_call",
         id=f"{run.run_id}/{call.call_id}",
         call_id=call.call_id,
         name=call.name,
         arguments=call.arguments,
+        state="open" if call.state == "waiting" and not run.ended else "completed",
         run_id=run.run_id,
         origin="model",
     )
@@ -158,7 +180,7 @@ def _closure(run: Run, call: Call) -> Item:
 def _missing_closures(run: Run) -> Iterator[Item]:
     """Renders the closures that the policy ``orphans: on_read`` leaves to the reader, and says so."""
     for call in run.calls.values():
-        if call.open and run.messages[call.message_id].state != "superseded":
+        if call.open and call.speaker == LEAD and run.messages[call.message_id].state != "superseded":
             outcome = OUTCOMES[call.state]
             yield Item(
                 kind="tool_result",
@@ -192,10 +214,12 @@ def _summary(summary: Summary) -> Item:
 # --- context -----------------------------------------------------------------------------------
 
 
-def _given(run: Run, policies: Mapping[str, str]) -> Iterator[Item]:
+def _given(run: Run, policies: Mapping[str, str], of_call: str | None = None) -> Iterator[Item]:
+    """Renders what the lead is given of a run, or of its own words the sub-agent that carries out ``of_call``."""
     user_only = policies.get("stopped_turn") == "user_only"
     partials = policies.get("partial_in_context") != "none" and not user_only
-    given = {message.message_id for message in run.messages.values() if _is_given(message, partials)}
+    own = (message for message in run.messages.values() if message.speaker.call_id == of_call)
+    given = {message.message_id for message in own if _is_given(message, partials)}
     for kind, subject in run.entries:
         if subject.message_id not in given:
             continue
@@ -227,8 +251,10 @@ def _run_ended(state: State, event: Event) -> Frame:
     return Frame("run.ended", event.run_id, state=run.state, cause=run.cause, event_id=event.event_id)
 
 
-def _message(state: State, event: Event) -> Frame:
+def _message(state: State, event: Event) -> Frame | None:
     message_id = event.payload["message_id"]
+    if state.messages[message_id].speaker != LEAD:
+        return None
     source = event.payload.get("source") or next(iter(state.messages[message_id].content.aliases[-1:]), None)
     return Frame(
         cast(Any, event.kind),
@@ -241,19 +267,36 @@ def _message(state: State, event: Event) -> Frame:
     )
 
 
-def _tool_requested(state: State, event: Event) -> Frame:
-    payload = event.payload
-    return Frame(
-        "tool.requested", event.run_id, payload["message_id"], call_id=payload["call_id"], event_id=event.event_id
-    )
+def _tool_requested(state: State, event: Event) -> Frame | None:
+    call = _call(state, event)
+    if call.speaker != LEAD:
+        return None
+    return Frame("tool.requested", event.run_id, call.message_id, call_id=call.call_id, event_id=event.event_id)
 
 
-def _tool_closed(state: State, event: Event) -> Frame:
-    call = state.runs[event.run_id].calls[event.payload["call_id"]]
+def _tool_closed(state: State, event: Event) -> Frame | None:
+    call = _call(state, event)
+    if call.speaker != LEAD:
+        return None
     return Frame("tool.closed", event.run_id, call_id=call.call_id, state=call.state, event_id=event.event_id)
 
 
-_FRAMES: Mapping[str, Callable[[State, Event], Frame]] = {
+def _asked(state: State, event: Event) -> Frame:
+    """Whoever asks: a person has to know of every question."""
+    return Frame("approval.requested", event.run_id, call_id=event.payload["call_id"], event_id=event.event_id)
+
+
+def _answered(state: State, event: Event) -> Frame:
+    says = "approved" if event.payload["approved"] else "denied"
+    call_id = event.payload["call_id"]
+    return Frame("approval.resolved", event.run_id, call_id=call_id, state=says, event_id=event.event_id)
+
+
+def _call(state: State, event: Event) -> Call:
+    return state.runs[event.run_id].calls[event.payload["call_id"]]
+
+
+_FRAMES: Mapping[str, Callable[[State, Event], Frame | None]] = {
     "run.started": _run_started,
     **dict.fromkeys(CAUSES, _run_ended),
     "message.opened": _message,
@@ -264,4 +307,6 @@ _FRAMES: Mapping[str, Callable[[State, Event], Frame]] = {
     "tool.completed": _tool_closed,
     "tool.failed": _tool_closed,
     "tool.aborted": _tool_closed,
+    "approval.requested": _asked,
+    "approval.resolved": _answered,
 }

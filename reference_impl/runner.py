@@ -24,6 +24,9 @@ CAPABILITIES = Capabilities(
     statistics=True,
     maintenance=("annotate", "compact", "clear"),
     late_completion=True,
+    approvals=True,
+    limits=("tool", "run"),
+    sub_agents=True,
     context=True,
     policies=(
         "busy",
@@ -74,6 +77,10 @@ class ReferenceJournal:
     async def stop(self, session_id: str, run_id: str, mode: StopMode = "interrupt") -> str:
         """Stops the named run; the stop is durable when this returns."""
         return await self.server.stop(session_id, run_id, mode)
+
+    async def answer(self, session_id: str, run_id: str, call_id: str, approved: bool) -> str:
+        """A person approves or denies a tool call; the answer is durable when this returns."""
+        return await self.server.answer(session_id, run_id, call_id, approved)
 
     def read(self, session_id: str) -> tuple[Item, ...]:
         """Returns what a page opened now would show."""

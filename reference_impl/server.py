@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, ClassVar, Literal
 
+from reference_impl.calls import decide_answer
 from reference_impl.journal import Refused, decide_accept, decide_annotate, decide_rewrite, decide_stop
 from reference_impl.recovery import recover
 from reference_impl.stores.base import Store
@@ -99,6 +100,16 @@ class Server:
         if isinstance(decision, Refused):
             return "ended" if decision.reason == "ended" else "unknown"
         return "stopping"
+
+    async def answer(self, session_id: str, run_id: str, call_id: str, approved: bool) -> str:
+        """Takes a person's answer about a call that waits, and returns what became of it."""
+        async with self.writer.critical(session_id):
+            decision = self.writer.commit(
+                lambda stamp: decide_answer(self.state, stamp, session_id, run_id, call_id, approved=approved)
+            )
+        if isinstance(decision, Refused):
+            return "unknown" if decision.reason in ("unknown", "replaced") else "late"
+        return "resolved"
 
     async def disconnected(self, session_id: str, client: str) -> None:
         """A reader went away: nothing to the journal, unless the policy makes it a stop with a cause of its own."""

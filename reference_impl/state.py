@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from attrs import Factory, define
+from attrs import Factory, define, frozen
 
 from reference_impl.content import NOTHING, Content, content_from_data
 from reference_impl.events import Event
@@ -23,6 +23,22 @@ class BrokenSequence(Exception):
     """A row does not follow the one before it, or its writer has been replaced."""
 
 
+@frozen
+class Speaker:
+    """Whose message it is: the lead's, or that of the sub-agent that carries out one of its calls.
+
+    Attributes:
+        actor: as in the rows.
+        call_id: the lead's call that is being carried out; None for the lead itself.
+    """
+
+    actor: str = "lead"
+    call_id: str | None = None
+
+
+LEAD = Speaker()
+
+
 @define(eq=False)
 class Message:
     """One logical message, under the id that the journal minted.
@@ -31,6 +47,7 @@ class Message:
         message_id: never changes.
         run_id: whose message.
         role: ``user`` or ``assistant``.
+        speaker: who says it; people speak to the lead, so theirs counts as the lead's.
         state: of :data:`reference_impl.lifecycle.MESSAGE`.
         content: what the rows hold: spilled text while it is open, then what was kept.
         cause: of an interrupted one.
@@ -41,6 +58,7 @@ class Message:
     message_id: str
     run_id: str
     role: str
+    speaker: Speaker = LEAD
     state: str = "new"
     content: Content = NOTHING
     cause: str | None = None
@@ -50,13 +68,27 @@ class Message:
 
 @define(eq=False)
 class Call:
-    """One tool call: its request, and its closure once there is one."""
+    """One tool call: its request, and its closure once there is one.
+
+    Attributes:
+        call_id: the provider's.
+        message_id: that asked for it.
+        name: of the tool.
+        arguments: as streamed.
+        speaker: who asks.
+        state: of :data:`reference_impl.lifecycle.TOOL_CALL`.
+        approved: what was answered about it; None if nobody was asked, or nobody has answered.
+        text: of the closure.
+        outcome: of a closure that nobody returned.
+    """
 
     call_id: str
     message_id: str
     name: str
     arguments: str
+    speaker: Speaker = LEAD
     state: str = "new"
+    approved: bool | None = None
     text: str = ""
     outcome: str = ""
 
@@ -74,6 +106,7 @@ class Run:
         run_id: minted by the journal.
         session_id: its conversation.
         key: the client's request key.
+        accepted_at: virtual nanoseconds.
         state: of :data:`reference_impl.lifecycle.RUN`.
         cause: why it ended, or is about to.
         seq: number of its last row.
@@ -88,6 +121,7 @@ class Run:
     run_id: str
     session_id: str
     key: str = ""
+    accepted_at: int = 0
     state: str = "new"
     cause: str | None = None
     seq: int = 0
@@ -111,6 +145,10 @@ class Run:
     def open_messages(self) -> Iterator[Message]:
         """Yields the messages that are neither completed nor interrupted."""
         return (message for message in self.messages.values() if message.state == "open")
+
+    def waiting_calls(self) -> Iterator[Call]:
+        """Yields the calls about which a person has been asked, and has not answered."""
+        return (call for call in self.calls.values() if call.state == "waiting")
 
 
 @define(eq=False)
@@ -196,7 +234,7 @@ class State:
     def _run_accepted(self, run: Run, event: Event) -> None:
         run.state = advance(RUN, run.state, event.kind, run.run_id)
         payload = event.payload
-        run.key = payload["key"]
+        run.key, run.accepted_at = payload["key"], event.at
         user = Message(payload["message_id"], run.run_id, "user", state="completed", row=event.event_id)
         user.content = Content(payload["text"])
         self._add_message(run, user)
@@ -224,7 +262,8 @@ class State:
         """Audit rows change no state."""
 
     def _message_opened(self, run: Run, event: Event) -> None:
-        message = Message(event.payload["message_id"], run.run_id, "assistant")
+        speaker = Speaker(event.actor, event.payload.get("for_call"))
+        message = Message(event.payload["message_id"], run.run_id, "assistant", speaker)
         message.state = advance(MESSAGE, message.state, event.kind, message.message_id)
         self._add_message(run, message)
 
@@ -256,7 +295,8 @@ class State:
 
     def _tool_requested(self, run: Run, event: Event) -> None:
         payload = event.payload
-        call = Call(payload["call_id"], payload["message_id"], payload["name"], payload["arguments"])
+        speaker = run.messages[payload["message_id"]].speaker
+        call = Call(payload["call_id"], payload["message_id"], payload["name"], payload["arguments"], speaker)
         call.state = advance(TOOL_CALL, call.state, event.kind, call.call_id)
         run.calls[call.call_id] = call
         run.entries.append(("request", call))
@@ -264,6 +304,18 @@ class State:
     def _tool_moved(self, run: Run, event: Event) -> None:
         call = run.calls[event.payload["call_id"]]
         call.state = advance(TOOL_CALL, call.state, event.kind, call.call_id)
+
+    def _approval_requested(self, run: Run, event: Event) -> None:
+        state = advance(RUN, run.state, event.kind, run.run_id)
+        self._tool_moved(run, event)
+        run.state = state
+
+    def _approval_resolved(self, run: Run, event: Event) -> None:
+        state = advance(RUN, run.state, event.kind, run.run_id)
+        self._tool_moved(run, event)
+        run.calls[event.payload["call_id"]].approved = event.payload["approved"]
+        if not any(run.waiting_calls()):
+            run.state = state
 
     def _tool_closed(self, run: Run, event: Event) -> None:
         self._tool_moved(run, event)
@@ -293,8 +345,8 @@ _RUN_ROWS: Mapping[str, Callable[[State, Run, Event], None]] = {
     "run.stop_requested": State._run_stop_requested,
     **dict.fromkeys(TERMINALS, State._run_ended),
     "terminal.rejected": State._run_moved,
-    "approval.requested": State._run_moved,
-    "approval.resolved": State._run_moved,
+    "approval.requested": State._approval_requested,
+    "approval.resolved": State._approval_resolved,
     "recovery.applied": State._nothing,
     "message.opened": State._message_opened,
     "message.delta": State._message_grew,

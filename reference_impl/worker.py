@@ -9,6 +9,12 @@ shield:
 * so is the result of a tool that returned;
 * and the run's last batch, with its marker, follows when everything has let go.
 
+A time limit works like a stop that nobody has to press: what it cuts off unwinds in
+the same way, and whichever of the two is durable first says how the run ended.
+
+A sub-agent is a worker of the same run that speaks in its own name.  It has no
+terminal: what it says last is the result of the lead's call.
+
 A cancellation without a stop in the journal is the process coming down around
 the worker.  It then writes nothing: the next process finds the run open and ends
 it with the cause that is true.
@@ -16,81 +22,44 @@ it with the cause that is true.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Literal
-
 import trio
-from attrs import Factory, define
 
 from reference_impl.batch import Stamp
-from reference_impl.content import Content
-from reference_impl.journal import (
-    Decision,
-    Refused,
-    Terminal,
-    decide_complete,
-    decide_end,
-    decide_open,
-    decide_spill,
-    decide_start,
+from reference_impl.calls import (
+    Ending,
+    decide_ask,
+    decide_cut_off,
+    decide_decline,
     decide_tool_end,
     decide_tool_start,
 )
-from reference_impl.state import Call, Run
-from reference_impl.writer import Writer
-from sim.adapters.protocol import Completion, ModelError, ModelEvent, ModelRequest, ToolCall, ToolError
-
-BACKOFF_NS = (100_000_000, 400_000_000)
-"""Pauses before the second and third attempt: three in all, since a provider that fails thrice in a row is down."""
+from reference_impl.journal import Decision, Refused, Terminal, decide_end, decide_start
+from reference_impl.model_calls import ModelCalls, Response
+from reference_impl.state import LEAD, Call, Speaker
+from sim.adapters.protocol import ToolCall, ToolError
 
 TURNS_MAX = 64
-"""Model calls of one run: a model that asks for tools that often is going in circles."""
+"""Model calls of one speaker in one run: a model that asks for tools that often is going in circles."""
+
+NO_DELEGATION = "This call was not started: a sub-agent cannot call another one."
 
 
-@define
-class Response:
-    """What one attempt of a model call has brought so far.
-
-    Attributes:
-        attempt: of the run.
-        stale: messages of failed attempts, which its first message replaces.
-        messages: those that it opened, in order.
-        current: the message that further pieces belong to, if one is open.
-        finished: whether the finish was received.
-        reason: of the finish.
-    """
-
-    attempt: int
-    stale: tuple[str, ...] = ()
-    messages: list[str] = Factory(list)
-    current: str | None = None
-    finished: bool = False
-    reason: str = ""
-
-
-class Worker:
-    """Carries out one run.
-
-    Args:
-        writer: of the process.
-        run: accepted and durable.
-    """
-
-    def __init__(self, writer: Writer, run: Run) -> None:
-        self.writer = writer
-        self.state = writer.state
-        self.run_state = run
-        self.attempt = 1
-        self.trouble = ""
+class Worker(ModelCalls):
+    """Carries out one run, or one call of its lead that a sub-agent answers."""
 
     async def run(self) -> None:
         """Runs to the terminal."""
-        with self.writer.controls[self.run_state.run_id].scope:
-            await self.wait_turn()
-            await self.work()
-        if not self.run_state.ended:
+        run, writer = self.run_state, self.writer
+        with writer.controls[run.run_id].scope:
+            with writer.time_limit("run", writer.ports.now_ns() - run.accepted_at) as limit:
+                await self.wait_turn()
+                await self.work()
+            if limit.cancelled_caught:
+                with trio.CancelScope(shield=True):
+                    await self.end("run.expired", "timed_out", "the run took too long")
+        if not run.ended:
             with trio.CancelScope(shield=True):
-                await self.end("run.aborted", self.run_state.cause)
+                await self.end("run.aborted", run.cause)
 
     async def wait_turn(self) -> None:
         """Waits until no earlier run of the session is active."""
@@ -99,171 +68,27 @@ class Worker:
             await self.writer.controls[first.run_id].done.wait()
 
     async def work(self) -> None:
-        """Asks the model and runs its tools, until it has no further wish."""
+        """Carries on a conversation with the model until it has no further wish."""
         run = self.run_state
         # Refused only when a stop was first, and then the next checkpoint raises.
         await self.append(lambda stamp: decide_start(self.state, stamp, run.run_id))
+        if await self.converse() is None:
+            await self.end("run.failed", "failed", self.trouble)
+        else:
+            await self.end("run.completed", None)
+
+    async def converse(self) -> Response | None:
+        """Asks the model and runs its tools, and returns the last response; None when there is none to be had."""
         for _ in range(TURNS_MAX):
             response = await self.ask()
             if response is None:
-                await self.end("run.failed", "failed", self.trouble)
-                return
-            calls = [c for c in run.calls.values() if c.message_id in response.messages]
+                return None
+            calls = [c for c in self.run_state.calls.values() if c.message_id in response.messages]
             if response.reason != "tool_use" or not calls:
-                await self.end("run.completed", None)
-                return
-            await self.run_tools(calls)
-        await self.end("run.failed", "failed", f"the model asked for tools {TURNS_MAX} times")
-
-    # --- the model
-
-    async def ask(self) -> Response | None:
-        """Returns a finished response, or None when every attempt failed."""
-        stale: tuple[str, ...] = ()
-        for pause_ns in (0, *BACKOFF_NS):
-            if pause_ns:
-                await self.writer.ports.sleep(pause_ns)
-                self.attempt += 1
-            response = Response(self.attempt, stale)
-            try:
-                await self.receive(response)
-                self.trouble = "the model's stream ended without a finish"
-            except ModelError as error:  # after a finish it takes nothing back
-                self.trouble = str(error)
-            if response.finished:
                 return response
-            stale += tuple(response.messages)
+            await self.run_tools(calls)
+        self.trouble = f"the model asked for tools {TURNS_MAX} times"
         return None
-
-    async def receive(self, response: Response) -> None:
-        """Makes one model call and takes everything that it streams."""
-        run, writer = self.run_state, self.writer
-
-        async def on_late(completion: Completion) -> None:
-            await self.take_late(response, completion)
-
-        request = ModelRequest(
-            run_id=run.run_id,
-            session_id=run.session_id,
-            attempt=response.attempt,
-            context=writer.given(run.session_id),
-        )
-        async with writer.ports.model(request, on_late=on_late) as stream:
-            async for event in stream:
-                await self.take(response, event)
-
-    async def take(self, response: Response, event: ModelEvent) -> None:
-        """Takes one event of the stream."""
-        if event.kind == "finish":
-            await self.complete(response, event.reason or "end_turn", event.provider_id)
-            response.reason = response.reason or event.reason or "end_turn"
-            response.finished = True
-        elif response.finished or event.kind == "ping":
-            return
-        elif event.kind != "message":
-            await self.grow(response, piece_of(event), event.provider_id)
-        elif response.current is not None:
-            await self.complete(response, "end_turn", None)
-            response.current = None
-
-    async def grow(self, response: Response, piece: Content, source: str | None) -> None:
-        """Adds a piece to the current message, opening one if need be, spilling if it does not fit."""
-        run, writer = self.run_state, self.writer
-        if response.current is not None and writer.holds(response.current, piece):
-            writer.buffer(run, response.current, piece, source)
-        elif response.current is not None or not piece.empty:
-            async with writer.critical(run.session_id):
-                message_id = response.current or self._open(response, source)
-                if message_id is None:
-                    return
-                if writer.holds(message_id, piece):
-                    writer.buffer(run, message_id, piece, source)
-                else:
-                    self.spill(message_id, piece, source)
-
-    def _open(self, response: Response, source: str | None) -> str | None:
-        run, state = self.run_state, self.state
-        decision = self.writer.commit(
-            lambda stamp: decide_open(
-                state, stamp, run.run_id, attempt=response.attempt, stale=response.stale, source=source
-            )
-        )
-        if isinstance(decision, Refused):
-            return None
-        message_id: str = decision[-1].payload["message_id"]
-        response.current = message_id
-        response.messages.append(message_id)
-        return message_id
-
-    def spill(self, message_id: str, piece: Content, source: str | None) -> None:
-        """Moves what is buffered of a message, and a piece for which there is no room, into the journal."""
-        run, writer = self.run_state, self.writer
-        content = writer.partials.content(message_id).plus(piece)
-        decision = writer.commit(lambda stamp: decide_spill(self.state, stamp, run.run_id, message_id, content))
-        if not isinstance(decision, Refused):
-            writer.partials.evict(message_id)
-            writer.show(run, message_id, piece, source, decision[-1].event_id if decision else None)
-
-    async def complete(self, response: Response, reason: str, source: str | None) -> None:
-        """Appends the current message as completed; once it was received, no stop takes that back."""
-        with trio.CancelScope(shield=True):
-            async with self.writer.critical(self.run_state.session_id):
-                self.commit_completion(response, response.current, self.content(response, source), reason)
-
-    def content(self, response: Response, source: str | None) -> Content:
-        """Returns all that was received of the current message."""
-        aliases = Content(aliases=() if source is None else (source,))
-        if response.current is None:
-            return aliases
-        kept = self.run_state.messages[response.current].content
-        return kept.plus(self.writer.partials.content(response.current)).plus(aliases)
-
-    def commit_completion(self, response: Response, message_id: str | None, content: Content, reason: str) -> Decision:
-        """Decides on a completion, inside a critical section."""
-        writer = self.writer
-        decision = writer.commit(
-            lambda stamp: decide_complete(
-                self.state,
-                stamp,
-                self.run_state.run_id,
-                message_id,
-                content,
-                reason=reason,
-                attempt=response.attempt,
-                stale=response.stale,
-                audit=writer.audits,
-            )
-        )
-        if not isinstance(decision, Refused):
-            opened = (event for event in decision if event.kind == "message.opened")
-            response.messages += [event.payload["message_id"] for event in opened]
-        return decision
-
-    async def take_late(self, response: Response, completion: Completion) -> None:
-        """Takes a completion that the provider reports after the stream was closed."""
-        if self.writer.closing and self.run_state.ended:
-            return
-        aliases = () if completion.provider_id is None else (completion.provider_id,)
-        content = Content(completion.text, completion.reasoning, completion.tool_calls, aliases)
-        async with self.writer.critical(self.run_state.session_id):
-            message_id = self.identify(response, completion.provider_id)
-            self.commit_completion(response, message_id, content, completion.reason)
-
-    def identify(self, response: Response, provider_id: str | None) -> str | None:
-        """Returns the message of this response that the provider means; None means one that is new to us.
-
-        An id that was seen decides.  An id that was not is either a new name of the
-        message that was still open, or the name of the next one.
-        """
-        messages = self.run_state.messages
-        for message_id in response.messages:
-            buffered = self.writer.partials.content(message_id).aliases
-            if provider_id in messages[message_id].content.aliases + buffered:
-                return message_id
-        if not response.messages:
-            return None
-        last = response.messages[-1]
-        return last if response.finished or messages[last].state != "completed" else None
 
     # --- tools
 
@@ -274,20 +99,56 @@ class Worker:
                 nursery.start_soon(self.run_tool, call, name=f"tool:{call.call_id}")
 
     async def run_tool(self, call: Call) -> None:
-        """Runs one call, and keeps its result the moment it returns."""
-        run, state = self.run_state, self.state
-        started = await self.append(lambda stamp: decide_tool_start(state, stamp, run.run_id, call.call_id))
-        if isinstance(started, Refused):
-            return
-        kind: Literal["tool.completed", "tool.failed"] = "tool.completed"
-        try:
-            text = await self.writer.ports.call_tool(
-                run.run_id, ToolCall(call_id=call.call_id, name=call.name, arguments=call.arguments)
-            )
-        except ToolError as error:
-            kind, text = "tool.failed", str(error)
+        """Runs one call, once a person has agreed where one must, and keeps its result the moment it returns."""
+        run_id, traits = self.run_state.run_id, self.writer.ports.tool_traits(call.name)
+        if traits.agent and self.speaker != LEAD:
+            await self.append(lambda stamp: decide_decline(self.state, stamp, run_id, call.call_id, NO_DELEGATION))
+        elif not traits.approval or await self.approved(call):
+            started = await self.append(lambda stamp: decide_tool_start(self.state, stamp, run_id, call.call_id))
+            if not isinstance(started, Refused):
+                await self.carry_out(call, agent=traits.agent)
+
+    async def approved(self, call: Call) -> bool:
+        """Asks a person about a call and waits for the answer, however long that takes."""
+        run_id = self.run_state.run_id
+        answered = self.writer.controls[run_id].answered[call.call_id] = trio.Event()
+        asked = await self.append(lambda stamp: decide_ask(self.state, stamp, run_id, call.call_id))
+        if isinstance(asked, Refused):
+            return False
+        await answered.wait()
+        return call.state == "answered"
+
+    async def carry_out(self, call: Call, *, agent: bool) -> None:
+        """Lets a call that is written down as started have its effect, within the time limit."""
+        run_id, state, buffered = self.run_state.run_id, self.state, self.writer.snapshot
+        kind: Ending = "tool.completed"
+        text = ""
+        with self.writer.time_limit("tool") as limit:
+            try:
+                text = await (self.delegate(call) if agent else self.use(call))
+            except ToolError as error:
+                kind, text = "tool.failed", str(error)
         with trio.CancelScope(shield=True):
-            await self.append(lambda stamp: decide_tool_end(state, stamp, run.run_id, call.call_id, kind, text))
+            if limit.cancelled_caught:
+                await self.append(lambda stamp: decide_cut_off(state, stamp, run_id, call.call_id, buffered=buffered))
+            else:
+                await self.append(
+                    lambda stamp: decide_tool_end(state, stamp, run_id, call.call_id, kind, text, buffered=buffered)
+                )
+
+    async def use(self, call: Call) -> str:
+        """Calls the tool and returns its output."""
+        wish = ToolCall(call_id=call.call_id, name=call.name, arguments=call.arguments)
+        return await self.writer.ports.call_tool(self.run_state.run_id, wish)
+
+    async def delegate(self, call: Call) -> str:
+        """Has a sub-agent answer a call, and returns what it says last."""
+        agent = type(self)(self.writer, self.run_state, Speaker(f"sub:{call.name}", call.call_id))
+        response = await agent.converse()
+        if response is None:
+            raise ToolError(agent.trouble)
+        said = (self.run_state.messages[message_id].content.text for message_id in response.messages)
+        return "\n".join(text for text in said if text)
 
     # --- the end
 
@@ -308,18 +169,3 @@ class Worker:
             closures=self.writer.closes_on_write,
             audit=self.writer.audits,
         )
-
-    async def append(self, decide: Callable[[Stamp], Decision]) -> Decision:
-        """Decides and commits, in a critical section of its own."""
-        return await self.writer.append(self.run_state.session_id, decide)
-
-
-def piece_of(event: ModelEvent) -> Content:
-    """Returns what one chunk adds to its message."""
-    aliases = () if event.provider_id is None else (event.provider_id,)
-    if event.kind == "text":
-        return Content(text=event.text, aliases=aliases)
-    if event.kind == "reasoning":
-        return Content(reasoning=event.text, aliases=aliases)
-    call = ToolCall(call_id=event.call_id or "", name=event.name or "", arguments=event.text)
-    return Content(calls=(call,), aliases=aliases)

@@ -21,10 +21,12 @@ from reference_impl.events import BARRIERS, Event
 from reference_impl.journal import Decision, Refused
 from reference_impl.lifecycle import TERMINALS
 from reference_impl.partials import Partials
-from reference_impl.projections import context, frame, history
-from reference_impl.state import Run, State
+from reference_impl.projections import context, delegated, frame, history
+from reference_impl.state import LEAD, Run, State
 from reference_impl.stores.base import Store
 from sim.adapters.protocol import POLICIES, Frame, Item, Ports
+
+SECOND = 1_000_000_000  # nanoseconds
 
 
 @define(eq=False)
@@ -34,10 +36,12 @@ class Control:
     Attributes:
         scope: cancelled by a stop; one that comes before the run begins is latched in it.
         done: set when the terminal is durable.
+        answered: of each call that waits for a person, set when the answer is durable.
     """
 
     scope: trio.CancelScope = Factory(trio.CancelScope)
     done: trio.Event = Factory(trio.Event)
+    answered: dict[str, trio.Event] = Factory(dict)
 
 
 class Writer:
@@ -105,6 +109,8 @@ class Writer:
         control = self.controls.get(event.run_id)
         if control is not None and event.kind == "run.stop_requested":
             control.scope.cancel()
+        if control is not None and event.kind == "approval.resolved":
+            control.answered.pop(event.payload["call_id"]).set()
         if control is not None and event.kind in TERMINALS:
             self.release(control, event)
 
@@ -122,6 +128,17 @@ class Writer:
     def given(self, session_id: str) -> tuple[Item, ...]:
         """Returns what the next model call is given."""
         return context(self.state, session_id, self.policies)
+
+    def given_to_agent(self, run_id: str, call_id: str) -> tuple[Item, ...]:
+        """Returns what the sub-agent that carries out a call is given next."""
+        return delegated(self.state, run_id, call_id, self.policies)
+
+    # --- time
+
+    def time_limit(self, name: str, spent_ns: int = 0) -> trio.CancelScope:
+        """Returns a scope that is cancelled when a limit, ``spent_ns`` of which are over, is reached."""
+        limit_ns = self.ports.limits_ns.get(name)
+        return trio.CancelScope() if limit_ns is None else trio.move_on_after(max(0, limit_ns - spent_ns) / SECOND)
 
     # --- buffers
 
@@ -144,8 +161,8 @@ class Writer:
             self.show(run, message_id, piece, source)
 
     def show(self, run: Run, message_id: str, piece: Content, source: str | None, event_id: str | None = None) -> None:
-        """Shows the readers a piece of an open message; ``event_id`` names its row, if it has one."""
-        if piece.text or piece.reasoning:
+        """Shows the readers a piece of the lead's open message; ``event_id`` names its row, if it has one."""
+        if (piece.text or piece.reasoning) and run.messages[message_id].speaker == LEAD:
             self.ports.publish(
                 run.session_id,
                 Frame(

@@ -46,7 +46,7 @@ KINDS: Mapping[str, str] = {
     "maintenance.done": "a maintenance verb returned: verb, item, metadata",
     "maintenance.refused": "a maintenance verb was refused: verb, reason",
     # the model
-    "model.called": "the model was called: attempt, purpose, who (lead or sub:NAME), context (items); subject is the turn",
+    "model.called": "the model was called: attempt, purpose, who (lead or sub:NAME), context (items); its turn",
     "model.chunk": "a chunk was handed over: part (text, reasoning, tool_call, tool_arguments), text, chunk (number)",
     "model.completed": "the finish was handed over: text, reasoning, calls, reason, provider_ids, late",
     "model.failed": "the stream broke with an error: error",

@@ -101,7 +101,7 @@ class RaceItem(pytest.Item):
         self.user_properties += [("cases", result.cases), ("points", f"{result.points_swept}/{result.points_total}")]
         if result.not_claimed:
             pytest.skip(result.not_claimed)
-        if result.failures or result.trouble or result.inconclusive:
+        if result.failures or result.trouble or result.inconclusive or result.refused:
             raise RaceFailure(result, adapter)
 
     def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> Any:
@@ -130,6 +130,7 @@ def _text(failure: RaceFailure) -> str:
     about = About(version=__version__, rules={name: i.promise for name, i in INVARIANTS.items()})
     lines = [scenario_lines(result)]
     lines += ["\n" + failure_text(one, about) for one in result.failures]
+    lines += [f"not run: {result.refused}"] if result.refused else []
     lines += [f"adapter trouble: {what}" for what in result.trouble]
     lines += [f"inconclusive: {what}" for what in result.inconclusive]
     return "\n".join(lines)

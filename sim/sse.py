@@ -21,10 +21,11 @@ from __future__ import annotations
 
 import json
 import re
+from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from typing import Any
 
-from attrs import frozen
+from attrs import define, field, frozen
 
 EVENT_BYTES_MAX = 8 * 1024 * 1024  # a whole-turn snapshot: the largest replay of the public systems is 4 MiB
 RETRY_MS_MAX = 2**63 - 1  # browsers keep it in 64 bits; a longer number means "practically never"
@@ -170,38 +171,74 @@ class EventTooLargeError(ValueError):
         self.events = events
 
 
-class LineSplitter:
-    """Cuts a stream of bytes into lines, each as soon as its end has arrived.
-
-    Attributes:
-        part: bytes of the line that has not ended yet.
-    """
-
-    def __init__(self) -> None:
-        self.part = bytearray()
-        self._after_cr = False
-
-    def feed(self, data: bytes) -> Iterator[bytes]:
-        """Yields the lines that end within ``data``, cut anywhere, without their ends."""
-        rest = data[1:] if self._after_cr and data.startswith(b"\n") else data
-        if data:
-            self._after_cr = data.endswith(b"\r")
-        for piece in rest.splitlines(keepends=True):  # of bytes, this splits at CR, LF and CRLF alone
-            content = piece.rstrip(b"\r\n")
-            self.part += content
-            if len(content) < len(piece):
-                line = bytes(self.part)
-                self.part.clear()
-                yield line
-
-
 def split_field(line: str) -> tuple[str, str]:
     """Returns name and value of a line (9.2.6); a comment has the name ``""``."""
     name, _, value = line.partition(":")
     return name, value.removeprefix(" ")
 
 
-class Decoder:
+@define
+class Block:
+    """The lines since the last blank one, as far as they say something."""
+
+    data: list[str] = field(factory=list)
+    type: str = ""
+    id: str | None = None
+    bytes: int = 0
+
+
+class LineReader(ABC):
+    """Cuts a stream of bytes into lines, each as soon as its end has arrived, within a bound.
+
+    Base of every decoder: a subclass says what a line means, and counts in
+    ``_block.bytes`` what it keeps of it.
+    """
+
+    def __init__(self, event_bytes_max: int) -> None:
+        self._block = Block()
+        self._part = bytearray()
+        self._after_cr = False
+        self._failed = False
+        self._event_bytes_max = event_bytes_max
+
+    def feed(self, data: bytes) -> list[SseEvent]:
+        """Takes the next bytes, cut anywhere, and returns the events that they complete.
+
+        Raises:
+            EventTooLargeError: more than ``event_bytes_max`` bytes would have to be held.
+        """
+        events: list[SseEvent] = []
+        if not self._failed:
+            for line in self._split(data):
+                if self._exceeds(line):
+                    break
+                events += self._take(line)
+        if self._failed or self._exceeds(self._part):
+            raise EventTooLargeError(self._event_bytes_max, tuple(events))
+        return events
+
+    @abstractmethod
+    def _take(self, line: bytes) -> list[SseEvent]:
+        """Takes one line, without its end, and returns the event that it completes, if any."""
+
+    def _split(self, data: bytes) -> Iterator[bytes]:
+        rest = data[1:] if self._after_cr and data.startswith(b"\n") else data
+        if data:
+            self._after_cr = data.endswith(b"\r")
+        for piece in rest.splitlines(keepends=True):  # of bytes, this splits at CR, LF and CRLF alone
+            content = piece.rstrip(b"\r\n")
+            self._part += content
+            if len(content) < len(piece):
+                line = bytes(self._part)
+                self._part.clear()
+                yield line
+
+    def _exceeds(self, line: bytes | bytearray) -> bool:
+        self._failed = self._block.bytes + len(line) > self._event_bytes_max
+        return self._failed
+
+
+class Decoder(LineReader):
     """Reads a stream as the standard says; one object per connection.
 
     Attributes:
@@ -219,63 +256,31 @@ class Decoder:
                 make a reader forget its place.
             event_bytes_max: the most bytes to hold for one event.
         """
+        super().__init__(event_bytes_max)
         self.last_id_seen = last_event_id
         self.last_id_dispatched = last_event_id
         self.retry_ms: int | None = None
-        self._event_bytes_max = event_bytes_max
-        self._lines = LineSplitter()
         self._at_start = True
-        self._failed = False
-        self._clear()
 
     @property
     def inside_event(self) -> bool:
         """Whether some of an event has arrived that is dropped if the stream ends here."""
-        return bool(self._lines.part or self._data or self._type or self._id is not None)
-
-    def feed(self, data: bytes) -> list[SseEvent]:
-        """Takes the next bytes, cut anywhere, and returns the events that they complete.
-
-        Raises:
-            EventTooLargeError: more than ``event_bytes_max`` bytes would have to be held.
-        """
-        events: list[SseEvent] = []
-        if not self._failed:
-            for line in self._lines.feed(data):
-                if self._exceeds(line):
-                    break
-                events += self._take(self._without_bom(line))
-        if self._failed or self._exceeds(self._lines.part):
-            raise EventTooLargeError(self._event_bytes_max, tuple(events))
-        return events
-
-    def _exceeds(self, line: bytes | bytearray) -> bool:
-        self._failed = self._held + len(line) > self._event_bytes_max
-        return self._failed
-
-    def _without_bom(self, line: bytes) -> bytes:
-        if self._at_start:
-            self._at_start = False
-            return line.removeprefix(BOM)
-        return line
-
-    def _clear(self) -> None:
-        self._held = 0
-        self._data: list[str] = []
-        self._type = ""
-        self._id: str | None = None
+        return bool(self._part or self._block != Block())
 
     def _take(self, line: bytes) -> list[SseEvent]:
+        if self._at_start:
+            line = line.removeprefix(BOM)
+            self._at_start = False
         if not line:
             return self._dispatch()
         name, value = split_field(line.decode("utf-8", "replace"))
         if name == "data":
-            self._data.append(value)
-            self._held += len(line)
+            self._block.data.append(value)
+            self._block.bytes += len(line)
         elif name == "event":
-            self._type = value
+            self._block.type = value
         elif name == "id" and "\0" not in value:
-            self.last_id_seen = self._id = value
+            self.last_id_seen = self._block.id = value
         elif name == "retry" and value.isascii() and value.isdigit():
             # twenty digits are more than the bound, and Python refuses to read very long numbers
             self.retry_ms = min(int(value.lstrip("0")[:20] or "0"), RETRY_MS_MAX)
@@ -283,7 +288,7 @@ class Decoder:
 
     def _dispatch(self) -> list[SseEvent]:
         self.last_id_dispatched = self.last_id_seen
-        event = SseEvent("\n".join(self._data), self._type or "message", self.last_id_dispatched, self._id)
-        events = [event] if self._data else []
-        self._clear()
-        return events
+        block, self._block = self._block, Block()
+        if not block.data:
+            return []
+        return [SseEvent("\n".join(block.data), block.type or "message", self.last_id_dispatched, block.id)]

@@ -6,6 +6,8 @@ we know that a check can see what it claims to see.
 
 from __future__ import annotations
 
+from reference_impl.bugs.agents import AGENTS
+from reference_impl.bugs.approvals import APPROVALS
 from reference_impl.bugs.bug import Bug
 from reference_impl.bugs.completion import COMPLETION
 from reference_impl.bugs.harness import HARNESS
@@ -13,6 +15,6 @@ from reference_impl.bugs.runs import RUNS
 from reference_impl.bugs.stop import STOP
 from reference_impl.bugs.tools import TOOLS
 
-BUGS: tuple[Bug, ...] = (*STOP, *COMPLETION, *TOOLS, *RUNS, *HARNESS)
+BUGS: tuple[Bug, ...] = (*STOP, *COMPLETION, *TOOLS, *APPROVALS, *AGENTS, *RUNS, *HARNESS)
 
 __all__ = ["BUGS", "Bug"]

@@ -8,8 +8,9 @@ from reference_impl.batch import Batch, Stamp
 from reference_impl.bugs.bug import BufferedWriter, Bug, with_parts
 from reference_impl.content import Content
 from reference_impl.journal import Decision, Refused, Terminal
+from reference_impl.model_calls import Response
 from reference_impl.state import Message
-from reference_impl.worker import Response, Worker
+from reference_impl.worker import Worker
 
 
 class _AlsoWritesPartials(Worker):

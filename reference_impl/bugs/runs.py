@@ -5,9 +5,11 @@ from __future__ import annotations
 from reference_impl.bugs.bug import BufferedWriter, Bug, with_parts
 from reference_impl.content import Content
 from reference_impl.events import Event
+from reference_impl.journal import Terminal
 from reference_impl.partials import Partials
 from reference_impl.server import Server
 from reference_impl.stores.base import Store
+from reference_impl.worker import Worker
 from reference_impl.writer import Control, Writer
 from sim.adapters.protocol import Ports
 
@@ -43,6 +45,13 @@ class _KeepsTheSlot(Writer):
         super().release(Control() if event.kind == "run.failed" else control, event)
 
 
+class _TidiesUpAfterTheLimit(Worker):
+    async def end(self, kind: Terminal, cause: str | None, reason: str = "") -> None:
+        if kind == "run.expired":
+            self.writer.partials.clear(self.run_state.run_id)  # nobody pressed Stop, so nothing is worth keeping
+        await super().end(kind, cause, reason)
+
+
 RUNS = (
     Bug(
         name="disconnect-runs-stop-hook",
@@ -64,5 +73,12 @@ RUNS = (
         failure_mode="HW-18",
         trips=("no-deadlock",),
         build=with_parts(writer=_KeepsTheSlot),
+    ),
+    Bug(
+        name="time-limit-loses-partial",
+        summary="A run that reaches its time limit keeps nothing of the message that was streaming.",
+        failure_mode="HW-7",
+        trips=("partial-is-prefix",),
+        build=with_parts(writer=BufferedWriter, worker=_TidiesUpAfterTheLimit),
     ),
 )

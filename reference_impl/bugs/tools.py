@@ -9,10 +9,12 @@ import trio
 
 from reference_impl.batch import Stamp
 from reference_impl.bugs.bug import BufferedWriter, Bug, with_parts
+from reference_impl.calls import decide_tool_end, decide_tool_start
 from reference_impl.content import Content
-from reference_impl.journal import Decision, decide_tool_end, decide_tool_start
-from reference_impl.state import Call, Run
-from reference_impl.worker import Response, Worker
+from reference_impl.journal import Decision
+from reference_impl.model_calls import Response
+from reference_impl.state import LEAD, Call, Run, Speaker
+from reference_impl.worker import Worker
 from reference_impl.writer import Writer
 from sim.adapters.protocol import Item, ToolCall, ToolError
 
@@ -22,8 +24,8 @@ End = Literal["tool.completed", "tool.failed"]
 class _FlushesPerIteration(Worker):
     """Gathers what an iteration brings, messages and results alike, and writes it at its end."""
 
-    def __init__(self, writer: Writer, run: Run) -> None:
-        super().__init__(writer, run)
+    def __init__(self, writer: Writer, run: Run, speaker: Speaker = LEAD) -> None:
+        super().__init__(writer, run, speaker)
         self.gathered: list[tuple[str, Content, str]] = []
 
     async def complete(self, response: Response, reason: str, source: str | None) -> None:

@@ -73,8 +73,8 @@ class SQLiteStore:
         """Keeps all of ``events`` or none, in one transaction."""
         connection = self._open_connection()
         self._set_sync(barrier)
-        connection.execute("BEGIN IMMEDIATE")
         try:
+            connection.execute("BEGIN IMMEDIATE")
             epoch = connection.execute("SELECT epoch FROM writer").get
             if epoch != self.epoch:
                 raise StaleWriter(f"epoch {self.epoch} was replaced by {epoch}")
@@ -83,11 +83,10 @@ class SQLiteStore:
         except (apsw.Error, StoreError) as error:
             if connection.in_transaction:
                 connection.execute("ROLLBACK")
-            if isinstance(error, apsw.ConstraintError):
-                raise DuplicateRow(str(error)) from None
-            if isinstance(error, apsw.Error):
-                raise StoreError(str(error)) from error
-            raise
+            if isinstance(error, StoreError):
+                raise
+            unique = getattr(error, "extendedresult", 0) == apsw.SQLITE_CONSTRAINT_UNIQUE
+            raise (DuplicateRow if unique else StoreError)(str(error)) from error
 
     def close(self) -> None:
         """Moves the log into the file and closes it."""

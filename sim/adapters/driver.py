@@ -16,6 +16,7 @@ from typing import Any, Literal
 import trio
 from attrs import define, evolve, field
 
+from sim.adapters.checks import checked_items
 from sim.adapters.protocol import (
     HIDDEN_FROM_MODEL,
     Capabilities,
@@ -127,8 +128,7 @@ class StoreDriver:
 
     async def read(self, session_id: str) -> Sequence[Item]:
         """What the store shows."""
-        items: Sequence[Item] = await self._store("read", session_id)
-        return items
+        return checked_items("read", await self._store("read", session_id))
 
     async def context(self, session_id: str) -> Sequence[Item]:
         """What the model is given: the store's rows but for those that only people see."""

@@ -86,7 +86,10 @@ def _import(path: str, spec: str) -> Callable[..., Any]:
     except Exception as error:
         raise AdapterError(f"adapter {spec!r}: cannot import {module_name}: {type(error).__name__}: {error}") from error
     factory = getattr(module, attribute, None)
-    if not callable(factory):
+    if factory is not None and not callable(factory):
+        what = f"{attribute!r} of {module_name} is a {type(factory).__name__}"
+        raise AdapterError(f"adapter {spec!r}: {what}, expected a function or class that makes an adapter")
+    if factory is None:
         names = [name for name in vars(module) if not name.startswith("_")]
         raise AdapterError(f"adapter {spec!r}: {module_name} has no factory {attribute!r}{_nearest(attribute, names)}")
     return factory  # type: ignore[no-any-return]

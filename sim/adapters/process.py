@@ -50,7 +50,7 @@ class Process:
                 if any(isinstance(e, KeyboardInterrupt) for e in errors):
                     raise
                 for e in errors:
-                    if isinstance(e, Exception):
+                    if not isinstance(e, (Killed, trio.Cancelled)):  # SystemExit too: it must not end a case unseen
                         self._world.record("server", "adapter.raised", verb=f"task {name}", error=describe(e))
             finally:
                 del self._scopes[name]

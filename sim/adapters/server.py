@@ -15,12 +15,16 @@ from typing import Any
 import trio
 
 from sim.actors.client import Answer, Client
+from sim.adapters.checks import checked_items
 from sim.adapters.ports import Cast, WorldPorts
 from sim.adapters.process import Process, describe, leaves
 from sim.adapters.protocol import Frame, Item, OutcomeUnknown, RunBusy, RunnerAdapter, Statistics
 from sim.engine.entries import Killed
 from sim.engine.world import World
+from sim.errors import AdapterError
 from sim.scenario.model import Step
+
+STOP_ANSWERS = ("stopping", "ended", "unknown")
 
 
 class Server:
@@ -215,6 +219,8 @@ class Server:
             return
         try:
             run = await self._attempt("start", adapter.start, session, text, key)
+            if not isinstance(run, str) or not run:
+                raise AdapterError(f"start returned {run!r}, expected the id of the run as text")
         except RunBusy as error:
             self._world.record("server", "run.refused", key=key, reason=str(error) or "busy", session=session)
             answer("failed", None, "busy")
@@ -238,6 +244,8 @@ class Server:
         world.record("server", "stop.delivered", run, named=run, mode=step.mode, active=self.active)
         try:
             said = await self._attempt("stop", adapter.stop, session, run, step.mode)
+            if said not in STOP_ANSWERS:
+                raise AdapterError(f"stop returned {said!r}, expected {', '.join(STOP_ANSWERS)}")
         except Exception as error:
             world.record("server", "stop.answered", run, named=run, answer="error")
             self._trouble("stop", error)
@@ -293,7 +301,7 @@ class Server:
         if adapter is None:
             return None
         try:
-            items = tuple(await self._attempt("read", adapter.read, session))
+            items = checked_items("read", await self._attempt("read", adapter.read, session))
         except Exception as error:
             self._trouble("read", error)
             return None
@@ -305,7 +313,7 @@ class Server:
         context = getattr(self._adapter, "context", None)
         if context is not None:
             try:
-                items = tuple(await self._attempt("context", context, session))
+                items = checked_items("context", await self._attempt("context", context, session))
             except Exception as error:
                 self._trouble("context", error)
                 return

@@ -7,7 +7,7 @@ import re
 import click
 
 
-class Span(click.ParamType):
+class Span(click.ParamType):  # type: ignore[type-arg]  # it takes an argument in newer versions only
     """A span of real time, in seconds."""
 
     name = "time"

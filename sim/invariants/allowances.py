@@ -15,6 +15,7 @@ from attrs import frozen
 from sim.adapters.protocol import Item
 from sim.history import Event
 from sim.invariants.facts import Facts
+from sim.invariants.faults import run_of_row
 from sim.invariants.records import ModelMessage, Run
 from sim.invariants.run_ends import end_of, readers_gone, work_of
 
@@ -83,11 +84,7 @@ def _acknowledged(message: ModelMessage, before: int, facts: Facts) -> bool:
     if any(facts.shown_as.get(journal_id or "") == message.ref for journal_id in frames):
         return True
     seen = [
-        ref
-        for session, reads in facts.reads.items()
-        for read in reads
-        if read.position < before
-        for ref in facts.refs(read.data["items"], session)
+        ref for reads in facts.reads.values() for read in reads if read.position < before for ref in facts.refs_in(read)
     ]
     stored = [event.data["item"] for event in facts.of("store.acknowledged") if event.position < before]
     session = facts.runs[message.run or ""].session
@@ -137,8 +134,11 @@ def taken_by_disconnect(facts: Facts) -> Iterator[Taken]:
             away = next((event for event in aways if event.position in between), None)
             if away is None or any(position in between for position in excuses):
                 continue
-            remaining = [_content(item) for item in after.data["items"]]
-            for item in before.data["items"]:
+            remaining = [_content(item) for item in facts.items(after)]
+            for item, ref in zip(facts.items(before), facts.refs_in(before), strict=True):
+                run = facts.runs.get(run_of_row(item, ref, facts) or "")
+                if run is not None and run.rolled_back:
+                    continue
                 if item.state != "open" and item.state != "interrupted" and _content(item) not in remaining:
                     yield Taken(item=item, session=session, before=before, away=away, after=after)
 

@@ -12,17 +12,20 @@ text may be said twice.  So a row is matched by the strongest evidence there is:
 5. a common beginning: the same message, badly kept;
 6. the only message of its run that has no row yet.
 
-A row that nothing matches belongs to nobody, and the judges that look for
-foreign text speak about it, not those that look for messages.
+Where a failed attempt and the one after it both fit, the later one is meant.  A
+row that nothing matches belongs to nobody, and the judge of foreign text speaks
+about it, not those that look for messages.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cached_property
 
-from attrs import define, field
+from attrs import define, field, frozen
 
 from sim.adapters.protocol import Item
+from sim.invariants.items import bare
 from sim.invariants.records import ModelMessage, UserMessage
 
 
@@ -53,7 +56,8 @@ def match_user_rows(items: Sequence[Item], users: Sequence[UserMessage]) -> tupl
 
     The run that a row names decides; otherwise messages of the same text are
     taken in order, accepted ones first, and rows that remain are copies of the
-    last accepted one.
+    last accepted one.  A row with other words, in a run whose message has no row,
+    is that message, badly kept.
     """
     refs: list[str | None] = [None] * len(items)
     taken: set[str] = set()
@@ -71,7 +75,49 @@ def match_user_rows(items: Sequence[Item], users: Sequence[UserMessage]) -> tupl
             found = free or last
             refs[index] = None if found is None else found.ref
             taken.add(refs[index] or "")
+    for index in open_rows:
+        if refs[index] is None:
+            item = items[index]
+            own = (u for u in users if u.run is not None and u.run == item.run_id and u.ref not in taken)
+            refs[index] = next((user.ref for user in own), None)
     return tuple(refs)
+
+
+@frozen(eq=False)
+class Said:
+    """Everything that was said in one conversation: messages of the model, and of people, in order."""
+
+    messages: tuple[ModelMessage, ...]
+    users: tuple[UserMessage, ...]
+
+    def plainly(self, items: Sequence[Item]) -> tuple[str | None, ...] | None:
+        """Returns the references of items that their first alias, or run and text, tell without doubt; else None.
+
+        That is the usual case, and the look-up is quick.
+        """
+        found: list[str | None] = []
+        for item in items:
+            ref = None
+            if item.kind == "assistant":
+                message = self._by_alias.get(item.aliases[0]) if item.aliases else None
+                if message is None or item.run_id != message.run:
+                    return None
+                ref = message.ref
+            elif item.kind == "user":
+                ref = self._by_run.get((item.run_id, item.text))
+                if ref is None:
+                    return None
+            found.append(ref)
+        return tuple(found)
+
+    @cached_property
+    def _by_alias(self) -> Mapping[str, ModelMessage]:
+        owners = owners_of(self.messages)
+        return {alias: own[0] for alias, own in owners.items() if len(own) == 1 and not own[0].superseded}
+
+    @cached_property
+    def _by_run(self) -> Mapping[tuple[str | None, str], str]:
+        return {(user.run, user.text): user.ref for user in reversed(self.users) if user.run is not None}
 
 
 def owners_of(messages: Iterable[ModelMessage]) -> dict[str, list[ModelMessage]]:
@@ -98,6 +144,8 @@ class _Matcher:
         self.refs = [None] * len(self.items)
         self.open = [i for i, item in enumerate(self.items) if item.kind == "assistant"]
         self.runs = {message.run: True for message in self.messages}
+        if any(message.superseded for message in self.messages):
+            self.messages = tuple(sorted(self.messages, key=lambda message: message.superseded))
 
     def by_id(self, sources: Mapping[str, str]) -> None:
         """Steps 1 and 2."""
@@ -105,8 +153,9 @@ class _Matcher:
         for index in tuple(self.open):
             item = self.items[index]
             ids = (*item.aliases, item.id, sources.get(item.id or ""))
-            found = next((owners[i] for i in ids if i is not None and i in owners), [])
-            found = [m for m in found if self._fits_run(item, m)]
+            groups = [[m for m in owners.get(i or "", ()) if self._fits_run(item, m)] for i in ids]
+            lasting = [[m for m in group if not m.superseded] for group in groups]
+            found = next((group for group in (*lasting, *groups) if group), [])
             if len(found) == 1:
                 self._take(index, found[0])
 
@@ -126,7 +175,9 @@ class _Matcher:
         for index in tuple(self.open):
             item = self.items[index]
             free = [m for m in self.messages if m.run == item.run_id and m.ref not in self.taken]
-            if len(free) == 1 and item.run_id is not None and item.text:
+            if not bare(item):
+                free = [m for m in free if m.whole_text or m.whole_reasoning]
+            if len(free) == 1 and item.run_id is not None:
                 self._take(index, free[0])
 
     def _take(self, index: int, message: ModelMessage) -> None:

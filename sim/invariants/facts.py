@@ -10,19 +10,31 @@ judged.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
+from typing import Any, TypeVar
 
-from attrs import frozen
+from attrs import field, frozen
 
 from sim.adapters.protocol import Item
 from sim.history import Event, History
-from sim.invariants.attribution import match_assistant_rows, match_user_rows
+from sim.invariants.attribution import Said, match_assistant_rows, match_user_rows
 from sim.invariants.frames import applied_with, by_journal_id, match_frames, source_of
-from sim.invariants.gathering import gather_messages, gather_runs, gather_tools, gather_users, session_of
+from sim.invariants.gathering import (
+    continues,
+    gather_messages,
+    gather_runs,
+    gather_tools,
+    gather_users,
+    session_of,
+    turn_of,
+)
+from sim.invariants.items import as_states, key_of
 from sim.invariants.records import Applied, ModelMessage, Run, ToolUse, UserMessage
 
 NEVER = float("inf")
+REWRITES = ("compact", "clear")
+T = TypeVar("T")
 
 
 @frozen(eq=False)
@@ -34,6 +46,14 @@ class Facts:
     """
 
     history: History
+    _made: dict[Any, Any] = field(factory=dict, init=False)
+
+    def once(self, work: Callable[[Facts], T]) -> T:
+        """Returns what ``work`` makes of these facts; it is made once, however many judges ask."""
+        if work not in self._made:
+            self._made[work] = work(self)
+        found: T = self._made[work]
+        return found
 
     @cached_property
     def by_kind(self) -> Mapping[str, Sequence[Event]]:
@@ -66,7 +86,7 @@ class Facts:
 
     def crashed_between(self, begin: float, end: float) -> bool:
         """Whether the server process was killed between two positions."""
-        return any(begin < position < end for position in self.crashes)
+        return bool(self.crashes) and any(begin < position < end for position in self.crashes)
 
     def unsettled(self, run: Run) -> str:
         """Returns why nobody can say how ``run`` came out; empty when it has come to its end.
@@ -94,8 +114,26 @@ class Facts:
 
     @cached_property
     def messages(self) -> Mapping[str, ModelMessage]:
-        """Messages of the model by reference, in order; summaries made for a compaction are left out."""
+        """Messages of the model by reference, in order.
+
+        Summaries made for a compaction, and what sub-agents were told, belong to no conversation and are left out.
+        """
         return gather_messages(self.by_kind)
+
+    @cached_property
+    def calls(self) -> Sequence[Event]:
+        """The calls of the model that continue a conversation."""
+        return [call for call in self.of("model.called") if continues(call)]
+
+    @cached_property
+    def calls_aside(self) -> Mapping[str, str]:
+        """Who asked for a tool call, for those that sub-agents asked for."""
+        asides = {
+            call.subject: str(call.data.get("who", "")) for call in self.of("model.called") if not continues(call)
+        }
+        asked = (chunk for chunk in self.of("model.chunk") if asides and chunk.data["part"] == "tool_call")
+        turns = ((str(chunk.data["call_id"]), turn_of(chunk.subject or "")) for chunk in asked)
+        return {call_id: asides[turn] for call_id, turn in turns if turn in asides}
 
     @cached_property
     def tools(self) -> Mapping[str, ToolUse]:
@@ -130,8 +168,11 @@ class Facts:
     @cached_property
     def shown_as(self) -> Mapping[str, str]:
         """References of model messages by the journal id under which frames showed them."""
-        stored = {item.id: ref for ref, items in self.rows.items() for item in items}
-        return match_frames(self.frames, tuple(self.messages.values()), stored)
+        return match_frames(self.frames, tuple(self.messages.values()), self._stored)
+
+    def _stored(self, journal_id: str) -> str | None:
+        """Returns the reference of the message whose row has an id."""
+        return next((ref for ref, items in self.rows.items() for item in items if item.id == journal_id), None)
 
     def applied(self, ref: str, before: float = NEVER) -> tuple[Applied, ...]:
         """Returns what each client showed of a model message just before a position, clients in order of name."""
@@ -161,27 +202,70 @@ class Facts:
     @cached_property
     def journal(self) -> Mapping[str, tuple[Item, ...]]:
         """What each session's journal holds at the end."""
-        return {session: tuple(event.data["items"]) for session, event in self.final_reads.items()}
+        return {session: self.items(event) for session, event in self.final_reads.items()}
 
     @cached_property
     def rows(self) -> Mapping[str, tuple[Item, ...]]:
         """Rows at the end by the reference of their message, model and user alike, in order."""
         found: dict[str, list[Item]] = {}
         for session, items in self.journal.items():
-            for item, ref in zip(items, self.refs(items, session), strict=True):
+            for item, ref in zip(items, self.refs_in(self.final_reads[session]), strict=True):
                 if ref is not None:
                     found.setdefault(ref, []).append(item)
         return {ref: tuple(items) for ref, items in found.items()}
 
+    def items(self, look: Event) -> tuple[Item, ...]:
+        """Returns what a read of the journal, or what the model was given, shows; flags of interruption as states."""
+        key = (look.position, "items")
+        if key not in self._made:
+            shown = look.data["items"] if "items" in look.data else look.data["context"]
+            self._made[key] = as_states(shown)
+        found: tuple[Item, ...] = self._made[key]
+        return found
+
+    def refs_in(self, look: Event) -> tuple[str | None, ...]:
+        """Returns for each of :meth:`items` the reference of its message, or None."""
+        key = (look.position, "refs")
+        if key not in self._made:
+            self._made[key] = self.refs(self.items(look), self.session(look))
+        found: tuple[str | None, ...] = self._made[key]
+        return found
+
+    def keyed(self, look: Event) -> Mapping[str, Sequence[Item]]:
+        """Returns the items of :meth:`items` by what makes each the same in two looks, see :func:`key_of`."""
+        key = (look.position, "keys")
+        if key not in self._made:
+            found: dict[str, list[Item]] = {}
+            for item, ref in zip(self.items(look), self.refs_in(look), strict=True):
+                found.setdefault(ref or key_of(item, ref), []).append(item)
+            self._made[key] = found
+        keyed: Mapping[str, Sequence[Item]] = self._made[key]
+        return keyed
+
+    def session(self, event: Event) -> str:
+        """Returns the conversation that an event is about: the one it names, else that of its run."""
+        run = self.runs.get(event.run or "")
+        return session_of(event) or (run.session if run is not None else "")
+
     def refs(self, items: Sequence[Item], session: str) -> tuple[str | None, ...]:
         """Returns for each item of a session the reference of its message, or None."""
-        runs = self.runs
-        messages = [m for m in self.messages.values() if m.run not in runs or runs[str(m.run)].session == session]
-        users = [user for user in self.users.values() if user.session == session]
+        said = self._said_in(session)
+        plain = said.plainly(items)
+        if plain is not None:
+            return plain
         sources = {} if all(i.aliases for i in items if i.kind == "assistant") else self.sources
-        of_model = match_assistant_rows(items, messages, sources)
-        of_people = match_user_rows(items, users)
+        of_model = match_assistant_rows(items, said.messages, sources)
+        of_people = match_user_rows(items, said.users)
         return tuple(a or b for a, b in zip(of_model, of_people, strict=True))
+
+    def _said_in(self, session: str) -> Said:
+        if session not in self._made:
+            runs = self.runs
+            messages = (m for m in self.messages.values() if m.run not in runs or runs[str(m.run)].session == session)
+            users = (user for user in self.users.values() if user.session == session)
+            self._made[session] = Said(tuple(messages), tuple(users))
+        found: Said = self._made[session]
+        return found
 
     def kept(self, ref: str) -> tuple[Item, ...]:
         """Returns the rows of one message at the end."""
@@ -217,15 +301,30 @@ class Facts:
     @cached_property
     def unwritten(self) -> frozenset[str]:
         """References of messages whose append failed, or whose outcome is not known."""
+        if not self.failed_appends:
+            return frozenset()
         sessions = dict.fromkeys(run.session for run in self.runs.values())
         refs = [ref for session in sessions for ref in self.refs(self.failed_appends, session)]
         return frozenset(ref for ref in refs if ref is not None)
 
     def rewritten(self, session: str, after: int) -> bool:
         """Whether maintenance may have removed rows of a session that were there at ``after``."""
-        return any(
+        done = any(
             event.position > after
-            and event.data.get("verb") in ("compact", "clear")
+            and event.data.get("verb") in REWRITES
             and event.data.get("session", session) == session
             for event in self.of("maintenance.done")
         )
+        return done or any(position > after for position in self.kills_in_rewrites)
+
+    @cached_property
+    def kills_in_rewrites(self) -> tuple[int, ...]:
+        """Positions of kills that came while a rewrite was under way: it may have been done and not reported."""
+        ends = (*self.of("maintenance.done"), *self.of("maintenance.refused"))
+        found = []
+        for step in self.of("step.taken") if self.crashes else ():
+            if step.data["verb"] in REWRITES:
+                kill = next((position for position in self.crashes if position > step.position), None)
+                over = any(step.position < end.position < (kill or 0) for end in ends)
+                found += [kill] if kill is not None and not over else []
+        return tuple(found)

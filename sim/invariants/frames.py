@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from sim.history import Event
 from sim.invariants.attribution import owners_of
@@ -26,20 +26,20 @@ def source_of(frames: Iterable[Event]) -> str | None:
 
 
 def match_frames(
-    frames: Mapping[str, Sequence[Event]], messages: Sequence[ModelMessage], stored: Mapping[str | None, str]
+    frames: Mapping[str, Sequence[Event]], messages: Sequence[ModelMessage], stored: Callable[[str], str | None]
 ) -> dict[str, str]:
     """Returns references of model messages by the journal id under which frames showed them.
 
     Args:
         frames: by journal id.
         messages: that may be meant, in order.
-        stored: references by the ids of rows, for ids that no frame ties to the provider's.
+        stored: gives the reference of the row that has an id, for ids that no frame ties to the provider's.
     """
     owners = owners_of(messages)
     shown: dict[str, str] = {}
     for journal_id, own in frames.items():
         found = owners.get(source_of(own) or "", [])
-        ref = found[0].ref if len(found) == 1 else stored.get(journal_id) or _by_text(own, messages, shown)
+        ref = found[0].ref if len(found) == 1 else stored(journal_id) or _by_text(own, messages, shown)
         if ref is not None:
             shown[journal_id] = ref
     return shown

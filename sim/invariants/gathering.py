@@ -25,6 +25,11 @@ def turn_of(ref: str) -> str:
     return ".".join(ref.split(".", 2)[:2])
 
 
+def continues(call: Event) -> bool:
+    """Whether a call of the model continues its conversation: neither sums it up, nor is made for a sub-agent."""
+    return call.data.get("purpose") != "compaction" and call.data.get("who", "lead") == "lead"
+
+
 # --- runs ----------------------------------------------------------------------------------------
 
 
@@ -34,6 +39,9 @@ def gather_runs(events: ByKind) -> dict[str, Run]:
     for event in events.get("run.ended", ()):
         ends.setdefault(event.run, event)
     stops = _stops(events.get("stop.delivered", ()), events.get("stop.answered", ()))
+    asked: dict[str, int] = {}
+    for event in (*events.get("client.sent", ()), *events.get("run.accepted", ())):
+        asked.setdefault(event.data["key"], event.position)
     runs: dict[str, Run] = {}
     for event in events.get("run.accepted", ()):
         run_id = str(event.run)
@@ -44,6 +52,7 @@ def gather_runs(events: ByKind) -> dict[str, Run]:
                 session=session_of(event),
                 text=str(event.data["text"]),
                 accepted=event,
+                asked=asked[event.data["key"]],
                 ended=ends.get(run_id),
                 stops=tuple(stop for stop in stops if stop.run == run_id),
             )
@@ -66,9 +75,9 @@ def _stops(delivered: Sequence[Event], answered: Sequence[Event]) -> list[Stop]:
 
 
 def gather_messages(events: ByKind) -> dict[str, ModelMessage]:
-    """Returns messages of the model by reference, in order, without the summaries of compactions."""
-    called = events.get("model.called", ())
-    calls = {event.subject: event for event in called}
+    """Returns messages of the model by reference, in order, without those that continue no conversation."""
+    calls = {event.subject: event for event in events.get("model.called", ())}
+    called = [event for event in calls.values() if continues(event)]
     chunks: dict[str, list[Event]] = {}
     for event in events.get("model.chunk", ()):
         chunks.setdefault(event.subject or "", []).append(event)
@@ -80,7 +89,7 @@ def gather_messages(events: ByKind) -> dict[str, ModelMessage]:
     messages = {}
     for ref, begin in sorted(first.items(), key=lambda pair: pair[1].position):
         call = calls.get(turn_of(ref))
-        if call is None or call.data.get("purpose") != "compaction":
+        if call is None or continues(call):
             own = {kind: marks[kind].get(ref) for kind in MESSAGE_KINDS}
             message = _message(ref, begin, call, chunks.get(ref, []), own)
             messages[ref] = evolve(message, superseded=True) if _is_superseded(message, called) else message

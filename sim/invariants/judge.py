@@ -5,19 +5,34 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 
 from sim.history import History
+from sim.invariants.attempts import RETRY_IS_ATOMIC
+from sim.invariants.clobber import NO_CLOBBER
+from sim.invariants.contexts import STORE_EQUALS_CONTEXT
+from sim.invariants.executions import EXECUTED_TOOL_RECORDED
 from sim.invariants.facts import Facts
+from sim.invariants.fencing import FENCED_WRITER
 from sim.invariants.harness import HARNESS
+from sim.invariants.identity import STABLE_IDENTITY
 from sim.invariants.invariant import Invariant, verdict
 from sim.invariants.messages import MESSAGES
+from sim.invariants.ordering import ORDERED_HISTORY
 from sim.invariants.partials import PARTIALS
+from sim.invariants.requests import ONE_REQUEST_ONE_EFFECT, PROMPT_FIRST
+from sim.invariants.row_judges import HONEST_PROVENANCE, NO_EMPTY_MESSAGE
 from sim.invariants.runs import RUNS
 from sim.invariants.stops import STOPS
 from sim.invariants.tools import TOOLS
 from sim.invariants.verdict import Verdict
 
-INVARIANTS: Mapping[str, Invariant] = {
-    invariant.id: invariant for invariant in (*MESSAGES, *PARTIALS, *TOOLS, *RUNS, *STOPS, *HARNESS)
-}
+_FAMILIES: tuple[tuple[Invariant, ...], ...] = (
+    (*MESSAGES, *PARTIALS, NO_EMPTY_MESSAGE, STABLE_IDENTITY),
+    (*TOOLS, EXECUTED_TOOL_RECORDED),
+    (*RUNS, *STOPS, FENCED_WRITER, RETRY_IS_ATOMIC, ONE_REQUEST_ONE_EFFECT),
+    (HONEST_PROVENANCE, NO_CLOBBER, ORDERED_HISTORY, PROMPT_FIRST, STORE_EQUALS_CONTEXT),
+    HARNESS,
+)
+
+INVARIANTS: Mapping[str, Invariant] = {invariant.id: invariant for family in _FAMILIES for invariant in family}
 """Every invariant by id, in the order in which reports list them."""
 
 

@@ -6,9 +6,12 @@ from collections.abc import Iterator
 
 from sim.adapters.protocol import Item
 from sim.invariants.allowances import allowed_states, dropped_whole, excused, lost_by_crash, taken_by_disconnect
+from sim.invariants.changes import changed
 from sim.invariants.evidence import evidence, moment, position_of, row_expected
 from sim.invariants.facts import NEVER, Facts
+from sim.invariants.faults import left_to_others, standing
 from sim.invariants.invariant import HELD, Explanation, Finding, Invariant, Unsure
+from sim.invariants.lattice import grade_of_message, with_grade
 from sim.invariants.records import ModelMessage, Run, UserMessage
 from sim.invariants.rows import quoted, row_text, rows_text
 from sim.invariants.verdict import Violation
@@ -38,14 +41,20 @@ def _lost_user_message(user: UserMessage, run: Run, facts: Facts) -> Iterator[Fi
         yield HELD
     elif reason:
         yield Unsure(reason)
-    elif not facts.crashed_between(accepted, NEVER) and not _taken(Item(kind="user", text=user.text), facts):
+    elif not (
+        facts.crashed_between(accepted, NEVER)
+        or changed(user.ref, run.session, facts)
+        or _taken(Item(kind="user", text=user.text), facts)
+    ):
+        grade, who = grade_of_message(user.ref, facts)
         yield Violation(
             invariant="no-lost-completed-message",
             promised=f"{user.ref} {quoted(user.text)} was accepted for run {run_id} at {moment(accepted, facts)}",
-            found=f"the journal does not hold {user.ref} after the run",
+            found=with_grade(f"the journal does not hold {user.ref} after the run", grade, who),
             evidence=evidence(facts, run, accepted),
             expected=(row_text(Item(kind="user", text=user.text, run_id=run.id)),),
             subject=user.ref,
+            grade=grade,
         )
 
 
@@ -53,6 +62,8 @@ def _lost_model_message(message: ModelMessage, run: Run, facts: Facts) -> Iterat
     assert message.completed is not None
     done = message.completed.position
     rows = facts.kept(message.ref)
+    if left_to_others(message.ref, facts) or changed(message.ref, run.session, facts):
+        return
     bare = not (message.whole_text or message.whole_reasoning)
     calls = tuple(row for call in message.calls for row in facts.call_rows.get(call.call_id, ()))
     reason = facts.unsettled(run)
@@ -76,15 +87,17 @@ def _lost_model_message(message: ModelMessage, run: Run, facts: Facts) -> Iterat
 def _lost(message: ModelMessage, run: Run, facts: Facts, found: str, actual: tuple[Item, ...]) -> Violation:
     assert message.completed is not None
     done = message.completed.position
+    grade, who = grade_of_message(message.ref, facts)
     return Violation(
         invariant="no-lost-completed-message",
         promised=f"message {message.ref} {quoted(message.whole_text)} of run {run.id} was completed "
         f"at {moment(done, facts)}, before the end of the run",
-        found=found,
+        found=with_grade(found, grade, who),
         evidence=evidence(facts, run, done),
         expected=(row_expected(message, "completed", facts),),
         actual=rows_text(actual),
         subject=message.ref,
+        grade=grade,
     )
 
 
@@ -96,14 +109,16 @@ def _taken(item: Item, facts: Facts) -> bool:
 
 
 def no_duplicate_message(facts: Facts) -> Iterator[Finding]:
-    """Judges every message that has a row."""
+    """Judges every message that has a row; where one key is one request, that is judged by the key."""
     repeats_allowed = () if facts.history.capabilities.dedup_by_id else facts.unwritten
-    for ref, rows in facts.rows.items():
-        # a driver that does not know whether an append happened must try again
-        if ref in repeats_allowed:
-            continue
-        states = [row.state for row in rows]
+    by_key = facts.history.capabilities.idempotent_start
+    for ref in facts.rows:
         user = facts.users.get(ref)
+        # a driver that does not know whether an append happened must try again
+        if ref in repeats_allowed or (user is not None and by_key):
+            continue
+        rows = standing(ref, facts)
+        states = [row.state for row in rows]
         if len(rows) < 2 or (user is None and len(set(states)) == len(states)):
             yield HELD
             continue
@@ -127,12 +142,14 @@ def no_duplicate_message(facts: Facts) -> Iterator[Finding]:
 def completed_wins(facts: Facts) -> Iterator[Finding]:
     """Judges the state of every model message that has a row."""
     for message in facts.messages.values():
-        rows = facts.kept(message.ref)
+        rows = standing(message.ref, facts)
         states = list(dict.fromkeys(row.state for row in rows))
         if not rows or message.superseded or (message.completed is None and len(states) == 1):
             continue
-        allowed = allowed_states(message, facts)
         run = facts.runs.get(message.run or "")
+        if run is not None and changed(message.ref, run.session, facts):
+            continue
+        allowed = allowed_states(message, facts)
         reason = "" if run is None else facts.unsettled(run)
         if len(states) == 1 and states[0] in allowed:
             yield HELD
@@ -190,13 +207,14 @@ MESSAGES: tuple[Invariant, ...] = (
         promise="The journal holds each message once.",
         judge=no_duplicate_message,
         explain=Explanation(
-            meaning="No message of the model has two rows in the same state, and one request key gives one user "
-            "message however often the request arrives. Two messages that happen to say the same are two messages. "
-            "A message that is both completed and interrupted is the business of completed-wins.",
+            meaning="No message of the model has two rows in the same state. Two messages that happen to say the same "
+            "are two messages. A message that is both completed and interrupted is the business of completed-wins; "
+            "one that is split into pieces, of stable-identity; and a person's message that is there twice for one "
+            "request key, of one-request-one-effect, unless the adapter has no such keys.",
             example="The provider reports the end of one message twice, and the journal appends it twice.",
             usual_cause="Several ways out of a run (completion, stop, clean-up) each write the message and none asks "
-            "whether it has been written; or a retried request is admitted as a new one.",
-            cases=("bytedance/deer-flow#3572", "anthropics/anthropic-sdk-java#370", "AltimateAI/altimate-code#1222"),
+            "whether it has been written.",
+            cases=("bytedance/deer-flow#3572", "bytedance/deer-flow#3039", "hermes-webui#7133"),
         ),
     ),
     Invariant(

@@ -4,13 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from attrs import evolve
+
 from sim.adapters.protocol import Item, Statistics
 from sim.invariants.allowances import dropped_whole, lost_by_crash
+from sim.invariants.changes import changed
 from sim.invariants.evidence import evidence, position_of, row_expected
 from sim.invariants.facts import NEVER, Facts
+from sim.invariants.faults import left_to_others
 from sim.invariants.invariant import HELD, Explanation, Finding, Invariant, Unsure, needs
 from sim.invariants.records import Applied, ModelMessage, Run
 from sim.invariants.rows import quoted, rows_text
+from sim.invariants.texts import common_beginning
 from sim.invariants.verdict import Violation
 
 # --- partial-is-prefix ---------------------------------------------------------------------------
@@ -28,6 +33,8 @@ def partial_is_prefix(facts: Facts) -> Iterator[Finding]:
         ):
             continue
         rows = facts.kept(message.ref)
+        if left_to_others(message.ref, facts) or changed(message.ref, run.session, facts):
+            continue
         if message.completed is not None and any(row.state == "completed" for row in rows):
             continue
         least = _must_keep(message, run, facts)
@@ -53,7 +60,7 @@ def _judge_partial(message: ModelMessage, run: Run, rows: tuple[Item, ...], leas
     shown, has = (least.text, kept) if len(kept) < len(least.text) else (least.reasoning, kept_thought)
     promised = f"{least.client} showed {quoted(shown)} of message {message.ref} when run {run.id} was stopped"
     found = f"the journal keeps {quoted(has)}" if rows else "the journal keeps nothing of it"
-    return _bad_partial(message, run, rows, facts, promised, found, least)
+    return evolve(_bad_partial(message, run, rows, facts, promised, found, least), grade="applied")
 
 
 def _bad_partial(
@@ -92,17 +99,11 @@ def _must_keep(message: ModelMessage, run: Run, facts: Facts) -> Applied:
         return nothing
     best = nothing
     for shown in facts.applied(message.ref, stop_at):
-        text = _common(shown.text, message.whole_text)
-        reasoning = _common(shown.reasoning, message.whole_reasoning)
+        text = common_beginning(shown.text, message.whole_text)
+        reasoning = common_beginning(shown.reasoning, message.whole_reasoning)
         if (len(text), len(reasoning)) > (len(best.text), len(best.reasoning)):
             best = Applied(client=shown.client, text=text, reasoning=reasoning, position=shown.position)
     return best
-
-
-def _common(a: str, b: str) -> str:
-    if b.startswith(a):
-        return a
-    return a[: next(i for i, character in enumerate(a) if b[i : i + 1] != character)]
 
 
 # --- bounded-partials ----------------------------------------------------------------------------
@@ -144,9 +145,10 @@ PARTIALS: tuple[Invariant, ...] = (
         judge=partial_is_prefix,
         unclaimed=needs("partials"),
         explain=Explanation(
-            meaning="A person who presses Stop while reading keeps what they have read. The kept text adds nothing "
-            "of its own, leaves out nothing in the middle, and is not glued to another message. A rollback takes "
-            "everything back and is not asked; after a crash only the first half of the promise is asked here.",
+            meaning="A person who presses Stop while reading keeps what they have read. The kept text leaves out "
+            "nothing at the beginning or in the middle; that it adds nothing is the business of honest-provenance. A "
+            "rollback takes everything back and is not asked; after a crash only the first half of the promise is "
+            "asked here.",
             example='The page shows "Hello there" when Stop arrives; after a reload it reads "Hello", or is gone.',
             usual_cause="Only the completion callback writes messages, and a stopped run never reaches it; or the "
             "buffer is emptied before the stop path copies it.",

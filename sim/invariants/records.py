@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from functools import cached_property
 
-from attrs import field, frozen
+from attrs import evolve, field, frozen
 
 from sim.adapters.protocol import StopMode, ToolCall
 from sim.history import Event
@@ -46,7 +46,9 @@ class Run:
         key: the request key that began it.
         session: its conversation.
         text: the user's words.
-        accepted: the event; for a run that was accepted again under the same id, the first.
+        accepted: the event; for a run that was accepted again under the same id, the first.  The journal may
+            have had the run for a while by then: it is the return of ``start``.
+        asked: position of the first event that tells of its request; nothing of the run came before it.
         ended: the event that announced its end first, if there is one.
         stops: those that named it, in order of delivery.
     """
@@ -56,6 +58,7 @@ class Run:
     session: str
     text: str
     accepted: Event
+    asked: int = 0
     ended: Event | None = None
     stops: tuple[Stop, ...] = ()
 
@@ -133,13 +136,19 @@ class ModelMessage:
 
     @cached_property
     def calls(self) -> tuple[ToolCall, ...]:
-        """The tool calls of the completed message; of an incomplete one those that were opened."""
+        """The tool calls of the completed message; of an incomplete one those that were opened, as far as they got."""
         if self.completed is not None:
             return tuple(
                 ToolCall(call_id=c[0], name=c[1], arguments=c[2]) for c in self.completed.data.get("calls", ())
             )
-        opened = (chunk.data for chunk in self.chunks if chunk.data["part"] == "tool_call")
-        return tuple(ToolCall(call_id=data["call_id"], name=data["name"]) for data in opened)
+        opened: dict[str, ToolCall] = {}
+        for data in (chunk.data for chunk in self.chunks):
+            if data["part"] == "tool_call":
+                opened[data["call_id"]] = ToolCall(call_id=data["call_id"], name=data["name"])
+            elif data["part"] == "tool_arguments" and data["call_id"] in opened:
+                call = opened[data["call_id"]]
+                opened[call.call_id] = evolve(call, arguments=call.arguments + data["text"])
+        return tuple(opened.values())
 
     @cached_property
     def provider_ids(self) -> tuple[str, ...]:

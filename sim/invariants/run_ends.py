@@ -23,8 +23,8 @@ def how_ended(state: str, cause: str | None) -> str:
 
 
 def during(event: Event, run: Run) -> bool:
-    """Whether something happened between the acceptance and the announced end of a run."""
-    return run.accepted.position < event.position < run.end
+    """Whether something happened between the request for a run and its announced end."""
+    return run.asked < event.position < run.end
 
 
 def readers_gone(facts: Facts) -> list[Event]:
@@ -69,8 +69,29 @@ def own_end(run: Run, stop: Stop, facts: Facts) -> str:
 
 
 def cancelled_by_start(run: Run, facts: Facts) -> bool:
-    """Whether the policy is that a new message cancels the run before it, and there was one."""
+    """Whether the policy is that a new message cancels the run before it, and there was one.
+
+    It is accepted when it has cancelled the run, and so perhaps after the end, or never if the server is killed.
+    """
     history = facts.history
-    policy = history.policies.get("busy", history.capabilities.concurrent_runs)
-    others = (other for other in facts.runs.values() if other is not run and other.session == run.session)
-    return policy == "cancel_earlier" and any(during(other.accepted, run) for other in others)
+    if history.policies.get("busy", history.capabilities.concurrent_runs) != "cancel_earlier":
+        return False
+    others = [other for other in facts.runs.values() if other.session == run.session]
+    if any(other.asked < run.end and other.accepted.position > run.accepted.position for other in others):
+        return True
+    answered = [other.key for other in others] + [event.data["key"] for event in facts.of("run.refused")]
+    open_ones = (event for event in facts.of("client.sent") if event.data["key"] not in answered)
+    return any(event.position < run.end and event.data["session"] == run.session for event in open_ones)
+
+
+def interrupted_from(run: Run, facts: Facts) -> float:
+    """Returns from which position on something may have been interrupting a run; infinite if nothing was.
+
+    A stop says when it came.  Of everything else the history only tells that the run
+    ended interrupted, so there any moment may have been the one.
+    """
+    if run.stop is not None:
+        return run.stop.delivered.position
+    if end_of(run, facts)[0] == "interrupted" or facts.crashed_between(run.accepted.position, run.end):
+        return 0
+    return float("inf")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from sim.adapters.protocol import Cause, Item
+from sim.invariants.changes import changed
 from sim.invariants.evidence import evidence, moment
 from sim.invariants.facts import NEVER, Facts
 from sim.invariants.invariant import HELD, Explanation, Finding, Invariant, Unsure, needs
@@ -21,7 +22,7 @@ def one_terminal_per_run(facts: Facts) -> Iterator[Finding]:
         markers = facts.markers.get(run.id, ())
         if run.id in unwritten or facts.rewritten(run.session, run.accepted.position):
             continue
-        if run.rolled_back and not markers:
+        if (run.rolled_back and not markers) or changed(f"marker {run.id}", run.session, facts):
             continue
         reason = facts.unsettled(run)
         if reason:
@@ -33,7 +34,7 @@ def one_terminal_per_run(facts: Facts) -> Iterator[Finding]:
             if not wrong
             else Violation(
                 invariant="one-terminal-per-run",
-                promised=f"run {run.id} has one terminal, its last row, and it says how the run ended",
+                promised=f"run {run.id} has one terminal, and it says how the run ended",
                 found=wrong,
                 evidence=evidence(facts, run, run.accepted.position),
                 expected=(row_text(_expected_marker(run, facts)),),
@@ -48,10 +49,6 @@ def _wrong_terminal(run: Run, markers: tuple[Item, ...], facts: Facts) -> str:
     if len(markers) != 1:
         return f"the journal holds {len(markers)} terminals of it" if markers else "the journal holds no terminal of it"
     marker = markers[0]
-    items = facts.journal[run.session]
-    last = [item for item in items if item.run_id == run.id or item is marker][-1]
-    if last is not marker:
-        return f"after the terminal of run {run.id} stands {row_text(last)}"
     says = how_ended(marker.state, marker.cause)
     stop = run.stop
     if stop is not None and stop.answer == "stopping":
@@ -98,17 +95,17 @@ RUNS: tuple[Invariant, ...] = (
     Invariant(
         id="one-terminal-per-run",
         family="runs",
-        promise="Every run that has ended has exactly one terminal, its last row, and it says how the run ended.",
+        promise="Every run that has ended has exactly one terminal, and it says how the run ended.",
         judge=one_terminal_per_run,
         unclaimed=needs("terminals"),
         explain=Explanation(
             meaning="The first durable terminal decides how a run ended. A stopped run ends interrupted with the "
-            "cause stopped; no second terminal is added, and no row of the run follows it. A reader who comes "
-            "back later, and the next model call, have nothing else to go by.",
+            "cause stopped, and no second terminal is added. A reader who comes back later, and the next model "
+            "call, have nothing else to go by. That no other row follows it is the business of fenced-writer.",
             example="The run is stopped while its last message completes; the worker writes completed, the stop path "
             "writes interrupted, and both stay.",
-            usual_cause="Two ways out of a run each write the terminal without comparing; or the stop path writes it "
-            "before the worker has written its last rows.",
+            usual_cause="Two ways out of a run each write the terminal, and neither looks whether it is there; or the "
+            "terminal with the latest time is taken for the true one.",
             cases=("aegra/aegra#472", "aegra/aegra#552"),
         ),
     ),

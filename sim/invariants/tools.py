@@ -8,8 +8,10 @@ from attrs import frozen
 
 from sim.adapters.protocol import Item
 from sim.history import Event
+from sim.invariants.changes import changed
 from sim.invariants.evidence import evidence
 from sim.invariants.facts import Facts
+from sim.invariants.faults import faults
 from sim.invariants.invariant import HELD, Explanation, Finding, Invariant, Unsure, needs
 from sim.invariants.records import ModelMessage, Run
 from sim.invariants.rows import row_text, rows_text
@@ -51,6 +53,8 @@ def _missing_requests(message: ModelMessage, facts: Facts) -> Iterator[Finding]:
         rows = facts.call_rows.get(call.call_id, ())
         if call.call_id in unwritten or any(row.kind == "tool_call" for row in rows):
             continue
+        if _removed(call.call_id, run, facts):
+            continue
         reason = facts.unsettled(run)
         yield (
             Unsure(reason)
@@ -67,6 +71,11 @@ def _missing_requests(message: ModelMessage, facts: Facts) -> Iterator[Finding]:
                 subject=call.call_id,
             )
         )
+
+
+def _removed(call_id: str, run: Run, facts: Facts) -> bool:
+    """Whether rows of a call had been there and are gone, which is for the judge of changes."""
+    return any(changed(f"{kind} {call_id}", run.session, facts) for kind in ("tool_call", "tool_result"))
 
 
 @frozen(kw_only=True)
@@ -86,9 +95,7 @@ class _Pair:
             return "the request without a result"
         if len(self.results) > 1:
             return f"{len(self.results)} results"
-        begin, end = self.requests[0], self.results[0]
-        if end < begin:
-            return "the result before the request"
+        begin, end = self.requests[0], self.results[0]  # in the wrong order they are for the judge of the order
         run_id = items[begin].run_id
         between = [i for i in items[begin:end] if i.kind in ("user", "assistant")]
         between = [i for i in between if together or i.run_id == run_id]
@@ -100,17 +107,21 @@ def _judge_pairs(items: Sequence[Item], seen: Event, facts: Facts) -> Iterator[F
     # where runs of one session write side by side, their rows may be mixed by policy
     together = facts.history.capabilities.concurrent_runs != "keep"
     unwritten = [item.call_id for item in facts.failed_appends]
+    faulty = facts.once(faults).get(facts.session(seen), {}) if seen.kind == "journal.read" else {}
+    late = [index for index, fault in faulty.items() if fault.owner == "fenced-writer"]
     for call_id, pair in _pairs(items).items():
         if call_id in unwritten:
             continue
         fault = pair.fault(items, together)
-        if not fault:
+        if not fault or any(index in late for index in pair.results):
             yield HELD
             continue
         run = _run_of(call_id, [items[i] for i in (*pair.requests, *pair.results)], facts)
         reason = "" if run is None else facts.unsettled(run)
         if reason:
             yield Unsure(reason)
+            continue
+        if run is not None and _removed(call_id, run, facts):
             continue
         where = "the context of a model call" if seen.kind == "model.called" else "the journal"
         begin = min((*pair.requests, *pair.results))

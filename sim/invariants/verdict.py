@@ -3,8 +3,15 @@
 from __future__ import annotations
 
 from enum import Enum
+from typing import Literal, TypeAlias, get_args
 
 from attrs import field, frozen
+
+Grade: TypeAlias = Literal["", "emitted", "received", "accepted", "synced", "sent", "applied"]
+"""How far something had come before it was lost; empty where nothing was."""
+
+GRADES: tuple[Grade, ...] = get_args(Grade)
+"""From the lightest loss to the worst."""
 
 
 class Status(Enum):
@@ -30,6 +37,7 @@ class Violation:
         actual: journal rows that are there, one line of text each.
         subject: message, call or run concerned.
         line: line of the scenario file for expectations; 0 otherwise.
+        grade: of a loss, the furthest line that the lost thing had crossed.
     """
 
     invariant: str
@@ -40,6 +48,7 @@ class Violation:
     actual: tuple[str, ...] = ()
     subject: str | None = None
     line: int = 0
+    grade: Grade = ""
 
 
 @frozen(kw_only=True)

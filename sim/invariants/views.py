@@ -8,6 +8,7 @@ from attrs import define, evolve, field
 
 from sim.adapters.protocol import Item, ItemState
 from sim.history import Event
+from sim.invariants.items import as_states
 
 _CLOSING: Mapping[str, ItemState] = {"message.completed": "completed", "message.interrupted": "interrupted"}
 
@@ -24,7 +25,7 @@ def views_of(events: Iterable[Event]) -> dict[str, tuple[Item, ...]]:
     views: dict[str, dict[str, _Shown]] = {}
     for event in events:
         if event.kind == "client.reloaded":
-            views[event.actor] = {_key(item, n): _Shown(item) for n, item in enumerate(event.data["items"])}
+            views[event.actor] = {_key(item, n): _Shown(item) for n, item in enumerate(as_states(event.data["items"]))}
         else:
             _apply(views.setdefault(event.actor, {}), event)
     return {client: tuple(shown.item() for shown in view.values()) for client, view in views.items()}

@@ -76,6 +76,8 @@ def _testcase(result: ScenarioResult, about: About) -> ET.Element:
         _add(case, "failure", "inconclusive", reason)
     for sentence in result.trouble:
         _add(case, "error", "adapter", sentence)
+    if result.refused:
+        _add(case, "error", "scenario", result.refused)
     if word(result) == "not claimed":
         _add(case, "skipped", "not claimed", result.not_claimed)
     return case

@@ -7,7 +7,8 @@ their meaning within one.  Lines come in this order:
 ``run``        ``format``, ``version``, ``adapter``, ``profile``, ``seed``, ``shard``, ``planned``
 ``scenario``   ``name``, ``path``, ``verdict``, ``exit``, ``cases``, ``failed``, ``points_swept``,
                ``points_total``, ``explored``, ``virtual_ns``, ``promises`` (counts by invariant),
-               ``inconclusive``, ``not_claimed``, ``trouble``, ``failures`` and ``known`` (ids)
+               ``inconclusive``, ``not_claimed``, ``refused``, ``trouble``, ``failures`` and
+               ``known`` (ids)
 ``failure``    ``id``, ``scenario``, ``path``, ``line``, ``invariant``, ``rule``, ``promised``,
                ``found``, ``subject``, ``evidence`` (positions), ``expected``, ``actual``,
                ``case`` (a case file), ``case_text``, ``trace_hash``, ``deviation``, ``also`` (cases),
@@ -71,6 +72,7 @@ def scenario_line(result: ScenarioResult) -> str:
         promises={name: asdict(tally) for name, tally in sorted(result.tallies.items())},
         inconclusive=result.inconclusive,
         not_claimed=result.not_claimed,
+        refused=result.refused,
         trouble=result.trouble,
         failures=[failure.id for failure in result.failures],
         known=[failure.id for failure in result.known],

@@ -217,6 +217,7 @@ def _reasons(campaign: CampaignResult) -> list[tuple[str, list[str]]]:
     groups = [
         ("known failures, which do not count", known),
         ("known failures that are stale", [("stale", text) for text in campaign.stale]),
+        ("not run", [(r.scenario.name, r.refused) for r in campaign.scenarios if r.refused]),
         ("inconclusive", [(r.scenario.name, text) for r in campaign.scenarios for text in r.inconclusive]),
         ("adapter trouble", [(r.scenario.name, text) for r in campaign.scenarios for text in r.trouble]),
         ("not claimed", [(r.scenario.name, r.not_claimed) for r in campaign.scenarios if r.not_claimed]),

@@ -9,13 +9,14 @@ from sim.errors import Exit
 from sim.scenario.model import Scenario
 from sim.search.results import CampaignResult, Failure, ScenarioResult, Tally
 
-Word = Literal["ok", "known", "failed", "nondeterministic", "inconclusive", "not claimed", "adapter trouble"]
+Word = Literal["ok", "not run", "known", "failed", "nondeterministic", "inconclusive", "not claimed", "adapter trouble"]
 
 _WORDS: dict[Exit, Word] = {
     Exit.NONDETERMINISTIC: "nondeterministic",
     Exit.BROKEN: "failed",
     Exit.ADAPTER: "adapter trouble",
     Exit.INCONCLUSIVE: "inconclusive",
+    Exit.USAGE: "not run",
 }
 _UNITS = ((3600, "h"), (60, "min"))
 _PRECISIONS = ((1_000_000, 3), (1_000, 6))
@@ -101,6 +102,7 @@ _ORDER: tuple[Word, ...] = (
     "adapter trouble",
     "inconclusive",
     "not claimed",
+    "not run",
 )
 
 

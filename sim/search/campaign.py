@@ -9,7 +9,7 @@ import time  # real seconds: for the wall-time line and the user's own time budg
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures import TimeoutError as NotYet
-from multiprocessing import get_context
+from multiprocessing import active_children, get_context
 from pathlib import Path
 from types import FrameType
 
@@ -160,6 +160,9 @@ def _in_processes(campaign: Campaign, brake: _Brake) -> Iterator[ScenarioResult]
             yield result
     finally:
         pool.shutdown(wait=not brake.pressed, cancel_futures=True)
+        if brake.pressed:
+            for worker in active_children():
+                worker.terminate()  # they ignore Ctrl-C, and what they still do nobody reads
 
 
 def _await(future: Future[ScenarioResult], brake: _Brake) -> ScenarioResult | None:

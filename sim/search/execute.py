@@ -150,7 +150,7 @@ def _event_text(events: tuple[Any, ...], position: int) -> str:
 
 
 def _trouble(history: History) -> str | None:
-    event = history.last("adapter.raised")
+    event = next(history.of("adapter.raised"), None)  # the first; others mostly follow from it
     if event is None:
         return None
     return f"{event.data['verb']}: {event.data['error']}"
@@ -179,7 +179,7 @@ class _Stage:
                 self._where,
                 Cast(self._scenario),
                 self._scenario.policies,
-                {name: ns for name, ns in asdict(self._scenario.limits).items() if ns},
+                {name.removesuffix("_ns"): ns for name, ns in asdict(self._scenario.limits).items() if ns},
                 self._scenario.store.latency_ns,
             )
             self._clients = self._make_clients(server)

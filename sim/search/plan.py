@@ -66,7 +66,8 @@ class Plan:
     tape: tuple[int, ...] = field(default=(), eq=False)
 
     def __repr__(self) -> str:
-        return f"plan_from_tape({list(self.tape)})"
+        places = {place: value for place, value in enumerate(self.tape) if value}
+        return f"plan_from_tape(tape_of({places}))"
 
     def case(self, points: Sequence[str]) -> Case:
         """Returns the case for an undisturbed run that passed these points."""

@@ -121,6 +121,7 @@ class ScenarioResult:
         known: failures that the file of known failures names; they do not count.
         inconclusive: why a green result would be dishonest, one phrase each.
         not_claimed: why the adapter was not asked at all; empty if it was.
+        refused: why the scenario could not be run at all, such as a sweep over its limit; empty if it could.
         trouble: what the adapter did wrong, with the case, one sentence each.
         virtual_ns: virtual time over all cases.
     """
@@ -136,6 +137,7 @@ class ScenarioResult:
     known: tuple[Failure, ...] = ()
     inconclusive: tuple[str, ...] = ()
     not_claimed: str = ""
+    refused: str = ""
     trouble: tuple[str, ...] = ()
     virtual_ns: int = 0
 
@@ -151,6 +153,8 @@ class ScenarioResult:
             codes.append(Exit.ADAPTER)
         if self.inconclusive:
             codes.append(Exit.INCONCLUSIVE)
+        if self.refused:
+            codes.append(Exit.USAGE)
         return worst(codes)
 
 
@@ -186,6 +190,8 @@ class CampaignResult:
         codes = [result.exit for result in self.scenarios]
         if not any(result.cases for result in self.scenarios):
             codes.append(Exit.INCONCLUSIVE)  # every scenario was beyond what the adapter claims, or none was begun
+        if self.skipped and not self.interrupted:
+            codes.append(Exit.INCONCLUSIVE)
         if self.stale:
             codes.append(Exit.BROKEN)
         if self.interrupted:

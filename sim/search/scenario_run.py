@@ -10,13 +10,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
+import trio
 from attrs import define, field
 
 from sim.adapters.loading import LoadedAdapter
+from sim.adapters.process import describe, leaves
 from sim.adapters.protocol import Capabilities
 from sim.case import Case
 from sim.engine.hosting import Host, host
 from sim.engine.strategies import CountChoices, portfolio
+from sim.errors import BlockedInRealTimeError, UsageError
 from sim.history import trace_hash
 from sim.invariants.verdict import Violation
 from sim.scenario.model import Scenario
@@ -47,6 +50,7 @@ class _Book:
     trouble: dict[str, int] = field(factory=dict)
     troubled: int = 0
     stopped: bool = False
+    raced: bool = False
 
     def enter(self, result: CaseResult, asked: Case, *, explored: bool) -> None:
         """Adds one judged case."""
@@ -59,6 +63,7 @@ class _Book:
             self.tallies[verdict.invariant] = self.tallies.get(verdict.invariant, Tally()).add(verdict.status)
         for violation in result.violations:
             self._enter_violation(result, violation)
+        self.raced = self.raced or result.reached
         if result.reached:
             self.reached |= {(name, str(value)): None for name, value in asked.axes}
         if result.met:
@@ -94,8 +99,7 @@ def run_scenario(
         seed: of the exploration.
         stop: asked between cases; True ends the scenario early.
 
-    Raises:
-        UsageError: the sweep is larger than its limit, or an axis is empty.
+    A sweep that is larger than its limit, or has an axis without a place, is refused in the result.
     """
     missing = unclaimed(scenario, adapter)
     if missing:
@@ -103,7 +107,12 @@ def run_scenario(
     with workspace() as folder:
         executor = Executor(scenario, adapter, folder)
         book = _Book(scenario)
-        swept = host(lambda it: _search(it, executor, book, EXPLORED[profile], seed, stop))
+        try:
+            swept = host(lambda it: _search(it, executor, book, EXPLORED[profile], seed, stop))
+        except UsageError as error:
+            return ScenarioResult(scenario=scenario, refused=str(error))
+        except (trio.TrioInternalError, BlockedInRealTimeError) as error:
+            return ScenarioResult(scenario=scenario, cases=book.cases, trouble=(_lost_control(error),))
         failures = tuple(_failure(executor, book, swept, cause) for cause in sorted(book.first, key=_cause_order(book)))
     return ScenarioResult(
         scenario=scenario,
@@ -118,6 +127,16 @@ def run_scenario(
         trouble=tuple(f"{what} ({count} {'case' if count == 1 else 'cases'})" for what, count in book.trouble.items()),
         virtual_ns=book.virtual_ns,
     )
+
+
+def _lost_control(error: BaseException) -> str:
+    """Says what code under test did to trio itself; a Ctrl-C that arrived in there stays one."""
+    cause: BaseException | None = error
+    while cause is not None:
+        if any(isinstance(leaf, KeyboardInterrupt) for leaf in leaves(cause)):
+            raise KeyboardInterrupt from None
+        error, cause = cause, cause.__cause__ or cause.__context__
+    return f"the rest was not run, because trio itself broke: {describe(error)}"
 
 
 def unclaimed(scenario: Scenario, adapter: LoadedAdapter) -> str:
@@ -159,8 +178,11 @@ async def _search(
     result = executor.verdict(audited(first, second), expect=False)
     if not executor.scenario.sweep.axes or result.violations or result.trouble:
         result = executor.verdict(audited(first, second))
-    swept = spell_out(executor.scenario, first.points, first.steps)
     _enter_audit(book, result, base)
+    if result.trouble:
+        book.stopped = True  # its undisturbed run says nothing about where a sweep could place anything
+        return Swept(cases=(), places={})
+    swept = spell_out(executor.scenario, first.points, first.steps)
     for case in swept.cases:
         if stop() or book.stopped:
             return swept
@@ -226,14 +248,20 @@ def _inconclusive(scenario: Scenario, book: _Book) -> Iterator[str]:
     for number, met in enumerate(book.met):
         if not met:
             wanted = scenario.expect.sometimes[number]
-            yield f"line {wanted.line}: a `sometimes` was never met in {book.cases} cases"
+            yield f"line {wanted.line}: a `sometimes` was never met in {_cases(book)}"
     for invariant in scenario.expect.exercises:
         tally = book.tallies.get(invariant, Tally())
         if not tally.holds and not tally.violated and not tally.not_claimed:
-            yield f"{invariant} was never exercised in {book.cases} cases"
+            yield f"{invariant} was never exercised in {_cases(book)}"
+    if not book.raced:
+        yield f"a step that is placed at a point or time never happened in {_cases(book)}"
     judged = [t for name, t in book.tallies.items() if name not in ("no-deadlock", "deterministic")]
     if not any(tally.holds or tally.violated for tally in judged):
         yield "no promise was put to the test"
+
+
+def _cases(book: _Book) -> str:
+    return "1 case" if book.cases == 1 else f"{book.cases} cases"
 
 
 def _size(case: Case) -> tuple[int, int, int, str]:

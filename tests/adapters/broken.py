@@ -59,7 +59,7 @@ class BlocksInRealTime(Rows):
 class RollsDice(Rows):
     def append(self, session_id: str, run_id: str, item: Item) -> None:
         super().append(session_id, run_id, item)
-        if random.random() < 0.5 and item.kind == "user":  # noqa: S311 - the point of this adapter
+        if random.random() < 0.5 and item.kind == "user":
             super().append(session_id, run_id, item)
 
 
@@ -82,3 +82,18 @@ class LacksVerbs:
 
 def factory_raises() -> Rows:
     raise ValueError("no licence")
+
+
+class Exits(Rows):
+    def append(self, session_id: str, run_id: str, item: Item) -> None:
+        raise SystemExit(3)
+
+
+class ReadsDicts(Rows):
+    def read(self, session_id: str) -> Sequence[Item]:
+        return [{"kind": "user", "text": "Hi"}]  # type: ignore[list-item]
+
+
+class ReadsNone(Rows):
+    def read(self, session_id: str) -> Sequence[Item]:
+        return [Item(kind="user", text=None)]  # type: ignore[arg-type]

@@ -19,6 +19,8 @@ CLAIMS = Capabilities(
     crash="memory",
     late_completion=True,
     context=True,
+    user_first=True,
+    maintenance=("annotate", "compact", "clear"),
 )
 """What the storyteller's journal claims: everything that an invariant of today asks for."""
 
@@ -34,9 +36,9 @@ def A(ref: str, text: str, state: Any = "completed", run: str | None = "r1", **f
     return Item(kind="assistant", text=text, state=state, run_id=run, aliases=aliases, **fields)
 
 
-def C(call_id: str, run: str | None = "r1", **fields: Any) -> Item:  # noqa: N802
+def C(call_id: str, run: str | None = "r1", arguments: str = "{}", **fields: Any) -> Item:  # noqa: N802
     """A tool request."""
-    return Item(kind="tool_call", call_id=call_id, name="search", arguments="{}", run_id=run, **fields)
+    return Item(kind="tool_call", call_id=call_id, name="search", arguments=arguments, run_id=run, **fields)
 
 
 def R(call_id: str, state: Any = "completed", run: str | None = "r1", **fields: Any) -> Item:  # noqa: N802
@@ -101,15 +103,33 @@ class Story:
 
     # --- the model and the tools
 
-    def calls(self, turn: str = "model.turn1", run: str = "r1", attempt: int = 1, context: tuple[Item, ...] = ()):
-        """The system calls the model."""
+    def calls(
+        self,
+        turn: str = "model.turn1",
+        run: str = "r1",
+        attempt: int = 1,
+        context: tuple[Item, ...] | None = None,
+        purpose: str = "turn",
+        who: str = "lead",
+    ):
+        """The system calls the model; what it gives the model is told only where it matters."""
         self.runs[turn] = run
-        return self.event("model.called", run, turn, by="model", attempt=attempt, purpose="turn", context=context)
+        given = {} if context is None else {"context": context}
+        session = {"session": "s1"} if purpose == "compaction" else {}
+        about = {"attempt": attempt, "purpose": purpose, "who": who}
+        return self.event("model.called", run, turn, by="model", **about, **session, **given)
 
-    def says(self, ref: str, *chunks: str, part: str = "text", seen_by: tuple[str, ...] = ()):
+    def says(
+        self,
+        ref: str,
+        *chunks: str,
+        part: str = "text",
+        seen_by: tuple[str, ...] = (),
+        source: str | None = None,
+    ):
         """The model hands over chunks; those who see them apply them at once."""
         for text in chunks:
-            self._chunk(ref, part=part, text=text)
+            self._chunk(ref, source, part=part, text=text)
             self.texts.setdefault(ref + part, []).append(text)
             told = {"reasoning": text} if part == "reasoning" else {"text": text}
             self.frame("message.delta", ref, **told)
@@ -121,6 +141,12 @@ class Story:
         """The model asks for a tool."""
         self.asked.setdefault(ref, []).append((call_id, "search", "{}"))
         return self._chunk(ref, part="tool_call", text="", call_id=call_id, name="search")
+
+    def argues(self, ref: str, call_id: str, *chunks: str):
+        """The model streams arguments of a tool call that it has not finished."""
+        for text in chunks:
+            self._chunk(ref, part="tool_arguments", text=text, call_id=call_id)
+        return self
 
     def frame(self, frame: str, ref: str, by: str = "", source: bool = True, **data: Any):
         """A frame is published, or applied by a client."""
@@ -155,6 +181,11 @@ class Story:
     def tool(self, what: str, call_id: str = "t1", run: str = "r1"):
         return self.event(f"tool.{what}", run, call_id, by="search")
 
+    def maintains(self, verb: str = "annotate", item: str | None = None, session: str = "s1", **metadata: Any):
+        return self.event(
+            "maintenance.done", by="maintenance", verb=verb, session=session, item=item, metadata=metadata
+        )
+
     # --- the end
 
     def ends(self, run: str = "r1", state: str = "completed", cause: str | None = None):
@@ -175,13 +206,18 @@ class Story:
     def reads(self, *items: Item, session: str = "s1", reason: str = "quiet"):
         return self.event("journal.read", by="journal", items=items, reason=reason, session=session)
 
+    def gives(self, *items: Item, session: str = "s1"):
+        """What the next call of the model would be given."""
+        return self.event("journal.context", by="journal", items=items, session=session)
+
     def history(self) -> History:
         return History(events=tuple(self.events), capabilities=self.claims, policies=self.policies)
 
     # --- inside
 
-    def _chunk(self, ref: str, **data: Any):
-        return self.event("model.chunk", self._run(ref), ref, by="model", chunk=1, provider_id=self._id(ref), **data)
+    def _chunk(self, ref: str, source: str | None = None, **data: Any):
+        name = source or self._id(ref)
+        return self.event("model.chunk", self._run(ref), ref, by="model", chunk=1, provider_id=name, **data)
 
     def _id(self, ref: str) -> str | None:
         return f"msg-{ref.removeprefix('model.')}" if self.ids else None

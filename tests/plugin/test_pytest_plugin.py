@@ -101,7 +101,7 @@ def test_a_scenario_beyond_the_adapter_is_skipped_with_the_reason(pytester: pyte
 def test_junit_xml_names_the_scenario(pytester: pytest.Pytester) -> None:
     write(pytester, first__race__yaml=RACE, chat__py=ADAPTER)
     run(pytester, "--journalsim-adapter", "python:chat:make", "--junitxml", "out.xml")
-    (case,) = ET.parse(pytester.path / "out.xml").getroot().iter("testcase")  # noqa: S314 - our own file
+    (case,) = ET.parse(pytester.path / "out.xml").getroot().iter("testcase")
     assert case.get("name") == "first-stop"
     failure = case.find("failure")
     assert failure is not None

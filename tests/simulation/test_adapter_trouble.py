@@ -54,6 +54,36 @@ def test_an_append_that_blocks_the_thread_is_named_with_the_line(monkeypatch: py
     assert "adapters/broken.py" in result.trouble[0]
 
 
+@pytest.mark.parametrize(
+    ("name", "says"),
+    [
+        ("Exits", "SystemExit: 3"),
+        ("ReadsDicts", "read returned dict at position 0, expected an Item"),
+        ("ReadsNone", "read returned an Item with text None, expected text at position 0"),
+    ],
+)
+def test_an_adapter_that_exits_or_returns_something_else_is_named(name: str, says: str) -> None:
+    result = run_scenario(one(), load_adapter(broken(name)))
+    assert result.exit is Exit.ADAPTER
+    assert says in result.trouble[0]
+
+
+def test_a_placed_step_that_never_happens_is_inconclusive() -> None:
+    never = ONE.replace(b"{after: send, delay: 1s}", b"{at: store.append#99.before}")
+    result = run_scenario(load_scenario(never, "one.race.yaml"), load_adapter("ref"))
+    assert result.exit is Exit.INCONCLUSIVE
+    assert result.inconclusive == ("a step that is placed at a point or time never happened in 1 case",)
+
+
+def test_a_sweep_over_its_limit_is_refused_and_the_rest_runs() -> None:
+    wide = ONE.replace(b"{after: send, delay: 1s}", b"{at: $when}") + b"sweep: {when: {every: point}, limit: 3}\n"
+    wide = wide.replace(b"name: one", b"name: wide")
+    result = run_campaign(Campaign(scenarios=(load_scenario(wide, "wide.race.yaml"), one("second"))))
+    assert [r.exit for r in result.scenarios] == [Exit.USAGE, Exit.HELD]
+    assert "over its limit of 3" in result.scenarios[0].refused
+    assert result.exit is Exit.USAGE
+
+
 def test_the_other_scenarios_of_a_run_still_run() -> None:
     campaign = Campaign(scenarios=(one("first"), one("second")), adapter=broken("Raises"))
     result = run_campaign(campaign)

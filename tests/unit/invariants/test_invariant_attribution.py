@@ -81,7 +81,30 @@ def test_stranger_belongs_to_the_only_message_of_its_run_that_has_no_row():
     assert refs(answers("Hello"), said("garbled", run_id="r1")) == ("model.turn1",)
     assert refs(answers("Hello"), said("garbled")) == (None,)
     assert refs(answers("Hello", "World"), said("garbled", run_id="r1")) == (None,)
-    assert refs(answers("Hello"), said("", run_id="r1")) == (None,)
+    assert refs(answers("Hello"), said("", run_id="r1")) == ("model.turn1",)
+
+
+def test_row_with_words_is_not_a_message_that_said_nothing():
+    story = Story(ids=False).asks().calls().requests("model.turn1", "t1").completes("model.turn1")
+    assert refs(story, said("made up", run_id="r1")) == (None,)
+    assert refs(story, said("", run_id="r1")) == ("model.turn1",)
+
+
+def test_later_attempt_is_meant_where_a_failed_one_fits_too():
+    story = Story(ids=False).asks().calls().says("model.turn1", "One, ").marks("failed", "model.turn1")
+    story.calls("model.turn2", attempt=2).says("model.turn2", "One, ", "two")
+    assert refs(story, said("One, One, two")) == ("model.turn2",)
+    assert refs(story, said("One, "), said("One, two")) == ("model.turn1", "model.turn2")
+    story.ids = True
+    story.says("model.turn2", "!")
+    both = said("One, One, two!", aliases=("msg-turn1", "msg-turn2"))
+    assert refs(story, both) == ("model.turn2",)
+
+
+def test_row_of_a_person_with_other_words_is_the_message_of_its_run_that_has_none():
+    story = Story().asks("Hi", "r1", "k1").asks("Yo", "r2", "k2")
+    assert refs(story, U("Hi"), U("Hi\nYo", "r2"), U("Yo!", "r2")) == ("user1", "user2", "user2")
+    assert refs(story, U("Hi"), U("more", "r1")) == ("user1", None)
 
 
 def test_rows_of_people_go_by_run_then_by_order_accepted_first():

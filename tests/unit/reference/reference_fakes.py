@@ -11,6 +11,7 @@ import trio
 import trio.testing
 
 from reference_impl.batch import Stamp
+from reference_impl.calls import decide_answer, decide_ask, decide_tool_end, decide_tool_start
 from reference_impl.content import Content
 from reference_impl.events import Event
 from reference_impl.journal import (
@@ -22,14 +23,21 @@ from reference_impl.journal import (
     decide_open,
     decide_start,
     decide_stop,
-    decide_tool_end,
-    decide_tool_start,
 )
 from reference_impl.projections import context, history
 from reference_impl.server import Server
 from reference_impl.state import State
 from reference_impl.stores.memory import Folder, MemoryStore
-from sim.adapters.protocol import Completion, Frame, Item, LateCompletion, ModelEvent, ModelRequest, ToolCall
+from sim.adapters.protocol import (
+    Completion,
+    Frame,
+    Item,
+    LateCompletion,
+    ModelEvent,
+    ModelRequest,
+    ToolCall,
+    ToolTraits,
+)
 
 
 class Book:
@@ -84,6 +92,12 @@ class Book:
         self.take(decide_tool_start, run, call)
         if text is not None:
             self.take(decide_tool_end, run, call, "tool.completed", text)
+
+    def ask(self, call: str, run: str = "r1") -> Decision:
+        return self.take(decide_ask, run, call)
+
+    def answer(self, call: str, approved: bool = True, run: str = "r1", session: str = "s1") -> Decision:
+        return self.take(decide_answer, session, run, call, approved=approved)
 
     def stop(self, run: str = "r1", session: str = "s1", **named: Any) -> Decision:
         return self.take(decide_stop, session, run, buffered=self.buffered, **named)
@@ -159,6 +173,7 @@ class FakePorts:
         at_step: called with the name of each operation just before its body.
         ids: last number of each prefix; outlives a process, as ids of the harness do.
         gates: events for which the n-th operation waits before its body.
+        traits: of tools that are not like others.
     """
 
     def __init__(self, nursery: trio.Nursery, script: Sequence[Sequence[Move]] = (), **policies: str) -> None:
@@ -172,6 +187,8 @@ class FakePorts:
         self.slept: list[int] = []
         self.steps: list[str] = []
         self.gates: dict[int, trio.Event] = {}
+        self.limits_ns: Mapping[str, int] = {}
+        self.traits: dict[str, ToolTraits] = {}
         self._entered = 0
         self._nursery = nursery
         self.ids: dict[str, int] = {}
@@ -195,6 +212,9 @@ class FakePorts:
         self.at_step(name)
         yield
         await trio.lowlevel.checkpoint()
+
+    def tool_traits(self, name: str) -> ToolTraits:
+        return self.traits.get(name, ToolTraits())
 
     async def sleep(self, duration_ns: int) -> None:
         self.slept.append(duration_ns)

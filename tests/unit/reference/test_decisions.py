@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from reference_fakes import Book, call
 
+from reference_impl.calls import decide_tool_end, decide_tool_start
 from reference_impl.content import Content
 from reference_impl.journal import (
     Refused,
@@ -15,8 +16,6 @@ from reference_impl.journal import (
     decide_rewrite,
     decide_spill,
     decide_start,
-    decide_tool_end,
-    decide_tool_start,
 )
 
 

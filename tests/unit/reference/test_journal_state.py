@@ -7,9 +7,10 @@ from attrs import evolve
 from reference_fakes import Book, call
 
 from reference_impl.batch import Batch, Stamp
-from reference_impl.journal import decide_annotate, decide_rewrite
+from reference_impl.content import Content
+from reference_impl.journal import decide_annotate, decide_complete, decide_rewrite
 from reference_impl.lifecycle import IllegalTransition
-from reference_impl.state import BrokenSequence, State
+from reference_impl.state import LEAD, BrokenSequence, Speaker, State
 
 
 def test_the_same_rows_give_the_same_state() -> None:
@@ -67,17 +68,50 @@ def test_a_run_is_active_until_its_terminal() -> None:
     assert book.state.active_runs() == []
 
 
-def test_an_approval_makes_the_run_wait_and_go_on() -> None:
+def test_a_question_makes_the_run_wait_and_its_answer_lets_it_go_on() -> None:
     book = Book().started()
+    book.complete("r1", book.open(), "Look", call("c1"))
+    run = book.state.runs["r1"]
+    book.ask("c1")
+    assert (run.state, run.calls["c1"].state, run.calls["c1"].approved) == ("waiting", "waiting", None)
+    book.answer("c1")
+    assert (run.state, run.calls["c1"].state, run.calls["c1"].approved) == ("running", "answered", True)
+
+
+def test_a_run_waits_until_its_last_question_has_an_answer() -> None:
+    book = Book().started()
+    book.complete("r1", book.open(), "Look", call("c1"), call("c2"))
     run = book.state.runs["r1"]
     states = []
-    for kind in ("approval.requested", "approval.resolved"):
-        batch = Batch(Stamp(1, 0))
-        batch.add(run, kind)
-        for row in batch.rows():
-            book.state.apply(row)
-        states.append(run.state)
-    assert states == ["waiting", "running"]
+    for step in (book.ask, book.answer):
+        for call_id in ("c1", "c2"):
+            step(call_id)
+            states.append(run.state)
+    assert states == ["waiting", "waiting", "waiting", "running"]
+
+
+def test_an_answer_that_nobody_waits_for_changes_nothing() -> None:
+    book = Book().started()
+    book.complete("r1", book.open(), "Look", call("c1"))
+    batch = Batch(Stamp(1, 0))
+    batch.answered(book.state.runs["r1"], "c1", True, "user", "person")
+    with pytest.raises(IllegalTransition, match=r"approval.resolved is not possible for r1, which is running"):
+        book.state.apply(batch.rows()[0])
+    assert book.state.runs["r1"].calls["c1"].approved is None
+
+
+def test_a_sub_agent_speaks_in_its_own_name() -> None:
+    book = Book().started()
+    book.complete("r1", book.open(), "Ask", call("c1", name="scout"))
+    scout = Speaker("sub:scout", "c1")
+    message = book.open(speaker=scout)
+    book.take(decide_complete, "r1", message, Content("Seen", calls=(call("t1"),)), speaker=scout)
+    run = book.state.runs["r1"]
+    assert (run.messages[message].speaker, run.calls["t1"].speaker) == (scout, scout)
+    assert (run.messages["r1/user"].speaker, run.messages["r1/m1"].speaker, run.calls["c1"].speaker) == (LEAD,) * 3
+    own = [row for row in book.rows if row.payload.get("message_id") == message]
+    assert {row.actor for row in own} == {"sub:scout"}
+    assert [row.kind for row in own] == ["message.opened", "message.completed", "tool.requested"]
 
 
 def test_progress_of_a_tool_leaves_it_running() -> None:

@@ -6,6 +6,7 @@ import pytest
 
 from reference_impl.events import KINDS
 from reference_impl.lifecycle import (
+    AT_WORK,
     CAUSES,
     ENDED,
     MESSAGE,
@@ -59,6 +60,19 @@ def test_a_stopped_run_has_no_way_to_end_but_interrupted() -> None:
     assert RUN["cancelling"] == {"run.aborted": "interrupted"}
 
 
+def test_a_run_at_work_may_be_asked_about_another_call() -> None:
+    assert [state for state, row in RUN.items() if row.get("approval.requested") == "waiting"] == list(AT_WORK)
+
+
+def test_a_call_is_asked_about_once_and_answered_once() -> None:
+    assert [state for state, row in TOOL_CALL.items() if "approval.requested" in row] == ["requested"]
+    assert [state for state, row in TOOL_CALL.items() if "approval.resolved" in row] == ["waiting"]
+
+
+def test_a_call_that_waits_cannot_start() -> None:
+    assert "tool.started" not in TOOL_CALL["waiting"]
+
+
 def test_an_ended_run_stays_as_it_ended() -> None:
     assert {state: set(RUN[state].values()) for state in ENDED} == {state: {state} for state in ENDED}
 
@@ -83,8 +97,8 @@ def test_the_picture_joins_the_events_between_two_states() -> None:
     assert picture.splitlines()[:4] == [
         "stateDiagram-v2",
         "    [*] --> requested: tool.requested",
+        "    requested --> waiting: approval.requested",
         "    requested --> running: tool.started",
-        "    requested --> aborted: tool.aborted",
     ]
     assert "    completed --> [*]" in picture
     assert "    running --> running: tool.progress" in picture

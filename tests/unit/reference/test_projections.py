@@ -5,10 +5,12 @@ from __future__ import annotations
 import pytest
 from reference_fakes import Book, call, shape
 
+from reference_impl.calls import decide_tool_end
 from reference_impl.content import Content
 from reference_impl.journal import decide_annotate, decide_complete, decide_rewrite
 from reference_impl.lifecycle import CAUSES
-from reference_impl.projections import MARKERS, frame
+from reference_impl.projections import MARKERS, delegated, frame
+from reference_impl.state import Speaker
 from sim.adapters.protocol import HIDDEN_FROM_MODEL, Frame
 
 
@@ -114,7 +116,7 @@ def test_a_rollback_shows_its_marker_and_nothing_else() -> None:
     book.stop(mode="rollback")
     book.end(kind="run.aborted")
     assert shape(book.history()) == ["marker rolled_back interrupted"]
-    assert book.context() == ()
+    assert shape(book.context()) == ["marker rolled_back interrupted"]
 
 
 def test_what_a_later_attempt_replaced_is_not_shown() -> None:
@@ -271,3 +273,114 @@ def test_readers_are_not_told_of_every_row(kind: str) -> None:
     book.stop()
     row = next(row for row in book.rows if row.kind == kind)
     assert frame(book.state, row) is None
+
+
+# --- questions
+
+
+def waiting() -> Book:
+    book = Book().started()
+    book.complete("r1", book.open(), "May I?", call("c1"))
+    book.ask("c1")
+    return book
+
+
+def test_a_call_that_waits_is_an_open_request_until_it_is_answered() -> None:
+    book = waiting()
+    assert shape(book.history()) == ["user Hi", "assistant May I?", "tool_call c1 open"]
+    assert shape(book.context()) == ["user Hi", "assistant May I?"]
+    book.answer("c1")
+    assert shape(book.history())[-1] == "tool_call c1"
+
+
+def test_a_question_is_over_with_its_run_also_where_the_closure_is_left_to_the_reader() -> None:
+    book = waiting()
+    book.stop()
+    book.end(kind="run.aborted", closures=False)
+    assert shape(book.history())[2:4] == ["tool_call c1", "tool_result c1 aborted"]
+
+
+@pytest.mark.parametrize(("approved", "says"), [(True, "approved"), (False, "denied")])
+def test_question_and_answer_are_told_to_whoever_watches(approved: bool, says: str) -> None:
+    book = waiting()
+    asked = frame(book.state, book.rows[-1])
+    book.answer("c1", approved)
+    answer = next(row for row in book.rows if row.kind == "approval.resolved")
+    assert asked == Frame("approval.requested", "r1", call_id="c1", event_id="r1:6")
+    assert frame(book.state, answer) == Frame("approval.resolved", "r1", call_id="c1", state=says, event_id="r1:7")
+
+
+# --- sub-agents
+
+SCOUT = Speaker("sub:scout", "c1")
+
+
+def delegating() -> Book:
+    """A run in which two sub-agents work: the scout has used a tool and goes on, the other one has just begun."""
+    book = Book().started()
+    book.complete("r1", book.open(), "Ask", call("c1", "Look around", "scout"), call("c2", "Look below", "diver"))
+    book.tool("c1")
+    book.tool("c2")
+    content = Content("A look.", calls=(call("t1"),), aliases=("a",))
+    book.take(decide_complete, "r1", None, content, speaker=SCOUT)
+    book.tool("t1", "3 hits")
+    book.open(text="It is ", speaker=Speaker("sub:diver", "c2"))
+    return book
+
+
+def test_what_sub_agents_say_and_do_is_not_shown() -> None:
+    book = delegating()
+    assert shape(book.history()) == ["user Hi", "assistant Ask", "tool_call c1", "tool_call c2"]
+    book.take(decide_tool_end, "r1", "c1", "tool.completed", "Three hits.")
+    assert shape(book.context()) == ["user Hi", "assistant Ask", "tool_call c1", "tool_result c1"]
+
+
+def test_a_stop_shows_the_calls_of_the_lead_as_unknown_and_nothing_of_the_sub_agents() -> None:
+    book = delegating()
+    book.stop()
+    book.end(kind="run.aborted")
+    assert shape(book.history())[4:] == [
+        "tool_result c1 aborted",
+        "tool_result c2 aborted",
+        "marker stopped interrupted",
+    ]
+
+
+def test_calls_of_sub_agents_are_not_repaired_when_read() -> None:
+    book = delegating()
+    book.take(decide_complete, "r1", None, Content("More.", calls=(call("t2"),)), speaker=SCOUT)
+    book.end(kind="run.failed", cause="failed", closures=False)
+    assert [item.call_id for item in book.history() if item.kind == "tool_result"] == ["c1", "c2"]
+
+
+def test_a_sub_agent_is_given_its_task_and_its_own_words() -> None:
+    book = delegating()
+    given = delegated(book.state, "r1", "c1", {})
+    assert shape(given) == ["user Look around", "assistant A look.", "tool_call t1", "tool_result t1"]
+    assert (given[0].id, given[0].origin) == ("r1/c1#task", "model")
+    assert shape(delegated(book.state, "r1", "c2", {})) == ["user Look below"]
+
+
+def test_people_see_a_call_of_a_sub_agent_while_they_are_asked_about_it() -> None:
+    book = delegating()
+    book.take(decide_complete, "r1", None, Content("", calls=(call("t2"),)), speaker=SCOUT)
+    book.ask("t2")
+    assert shape(book.history())[-1] == "tool_call t2 open"
+    asked = frame(book.state, book.rows[-1])
+    assert asked is not None and (asked.kind, asked.call_id, asked.message_id) == ("approval.requested", "t2", None)
+    book.answer("t2")
+    assert "t2" not in [item.call_id for item in book.history()]
+
+
+def test_nobody_is_told_of_what_a_sub_agent_says_and_does() -> None:
+    book = delegating()
+    own = [row for row in book.rows if row.actor == "sub:scout" or row.payload.get("call_id") == "t1"]
+    assert [row.kind for row in own] == [
+        "message.opened",
+        "message.id_aliased",
+        "message.completed",
+        "tool.requested",
+        "tool.started",
+        "tool.completed",
+    ]
+    assert [frame(book.state, row) for row in own] == [None] * len(own)

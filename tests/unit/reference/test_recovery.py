@@ -57,6 +57,18 @@ def test_open_calls_are_closed_with_what_is_known() -> None:
     assert closures == {"c1": "unknown", "c2": "not_started"}
 
 
+def test_a_call_about_which_nobody_has_answered_was_not_started() -> None:
+    book = Book().started()
+    book.complete("r1", book.open(), "Look", call("c1"), call("c2"))
+    book.ask("c1")
+    book.ask("c2")
+    book.answer("c2")
+    assert recovered(book) == ["tool.aborted", "tool.aborted", "recovery.applied", "run.aborted"]
+    closures = {item.call_id: item.outcome for item in book.history() if item.kind == "tool_result"}
+    assert closures == {"c1": "not_started", "c2": "not_started"}
+    assert "open" not in [item.state for item in book.history()]
+
+
 def test_closures_can_be_left_to_the_reader() -> None:
     book = Book().started()
     book.complete("r1", book.open(), "Look", call("c1"))

@@ -30,6 +30,7 @@ async def test_a_life_with_a_crash_in_its_middle(variant: str, tmp_path: Path) -
         await settle()
         await journal.disconnected("s1", "alice")
         assert journal.statistics().active_runs == 1
+        assert await journal.answer("s1", second, "c1", True) == "unknown"
         journal.crash()
         nursery.cancel_scope.cancel()
     async with trio.open_nursery() as nursery:
@@ -56,7 +57,7 @@ async def test_a_life_with_a_crash_in_its_middle(variant: str, tmp_path: Path) -
 def test_it_claims_what_it_has_a_verb_for() -> None:
     journal = make()
     assert journal.capabilities is CAPABILITIES
-    verbs = ["setup", "start", "stop", "read", "shutdown", "context", "crash", "statistics", "disconnected"]
+    verbs = ["setup", "start", "stop", "read", "shutdown", "context", "crash", "statistics", "disconnected", "answer"]
     assert all(callable(getattr(journal, verb)) for verb in [*verbs, *CAPABILITIES.maintenance])
 
 

@@ -11,9 +11,10 @@ from reference_fakes import FakePorts, Move, asks, completion, finish, serving, 
 
 from reference_impl.content import Content
 from reference_impl.journal import decide_stop
+from reference_impl.model_calls import BACKOFF_NS
 from reference_impl.partials import Partials
 from reference_impl.server import Server
-from reference_impl.worker import BACKOFF_NS, TURNS_MAX, Worker
+from reference_impl.worker import TURNS_MAX, Worker
 from sim.adapters.protocol import LateCompletion, ModelError, ModelEvent, ToolError
 
 pytestmark = pytest.mark.trio
