@@ -10,7 +10,7 @@ from sim.errors import UsageError
 from sim.invariants.judge import INVARIANTS
 from sim.scenario.problems import CODES, did_you_mean
 
-KINDS = ("scenarios", "invariants", "bugs", "adapters", "faults", "failures")
+KINDS = ("scenarios", "invariants", "bugs", "adapters", "faults", "failures", "coverage")
 WIDTH = 100  # as wide as a report
 
 
@@ -19,7 +19,8 @@ WIDTH = 100  # as wide as a report
 def list_command(what: str) -> None:
     """List what there is, one per line: the name first, then what it is.
 
-    WHAT is scenarios, invariants, bugs, adapters, faults or failures.
+    WHAT is scenarios, invariants, bugs, adapters, faults, failures, or coverage: which entries of the catalogue of
+    public failure modes the scenarios cover, per system.
     """
     rows = {
         "scenarios": _scenarios,
@@ -28,6 +29,7 @@ def list_command(what: str) -> None:
         "adapters": _adapters,
         "faults": _faults,
         "failures": _failures,
+        "coverage": _coverage,
     }[what]()
     width = max((len(name) for name, _ in rows), default=0)
     for name, text in rows:
@@ -78,6 +80,18 @@ def _faults() -> Rows:
     ]
 
 
+def _coverage() -> Rows:
+    from sim.cli.selection import select
+    from sim.scenario.catalogue import coverage
+
+    rows = []
+    for row in coverage(covers for scenario in select(()) for covers in scenario.covers):
+        total = len(row.covered) + len(row.missing)
+        rows.append((row.system, f"{len(row.covered):2} of {total:2} covered: {' '.join(row.covered) or '-'}"))
+        rows.append(("", f"      not yet: {' '.join(row.missing) or '-'}"))
+    return rows
+
+
 def _failures() -> Rows:
     from sim.search.saved import list_saved
 
@@ -87,7 +101,7 @@ def _failures() -> Rows:
 @click.command("explain")
 @click.argument("name", metavar="NAME")
 def explain_command(name: str) -> None:
-    """Explain an invariant, an error code, or a bug of the zoo.
+    """Explain an invariant, an error code, a bug of the zoo, or an entry of the catalogue such as DF-2.
 
     Of an invariant: what it promises, an example, the usual cause, public cases.
     """
@@ -105,7 +119,16 @@ def _explained(name: str) -> str | None:
     if name in CODES:
         return f"{name}: {CODES[name]}\n\nscenarios/README.md teaches the language."
     from sim.adapters.loading import zoo
+    from sim.scenario.catalogue import catalogue
 
+    if name in catalogue():
+        mode = catalogue()[name]
+        seen = f"\n\nSeen in public: {', '.join(mode.seen)}" if mode.seen else ""
+        evidence = {"stated": "reported", "read": "read in the code", "inferred": "inferred from the code"}[
+            mode.evidence
+        ]
+        where = f"{mode.system}, {evidence}; it may have been fixed since."
+        return f"{name}: {mode.title}\n\nWrong: {mode.wrong}\n\nRight: {mode.right}\n\n{where}{seen}"
     for bug in zoo():
         if name.removeprefix("ref:").removeprefix("bug-") == bug.name:
             seen = f"\n\nSeen in public: {bug.failure_mode} of the catalogue" if bug.failure_mode else ""

@@ -4,10 +4,9 @@ Twice: with the built-in scenarios, whose spelled-out cases are taken in a rando
 and with generated scenarios alone.  A search that ends without a find is *censored*:
 it is counted, and its length is shown as a lower bound.
 
-    python tests/benchmarks/zoo.py [-j 2] [--cases 4000] [BUG ...]
+    python tests/benchmarks/zoo.py [-j 2] [--cases 4000] [--write] [BUG ...]
 
-The table goes into the section of ``reports/benchmarks.md`` that is marked ``zoo``.
-Counts of runs do not depend on the machine; seconds do, and are shown beside them.
+Counts of runs do not depend on the machine; seconds do, and are of processor time.
 """
 
 from __future__ import annotations
@@ -15,15 +14,14 @@ from __future__ import annotations
 import argparse
 import random
 import statistics
-import sys
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
-from pathlib import Path
 from typing import Any
 
 from attrs import frozen
+from table import machine, number, write_section
 
 from sim.adapters.loading import load_adapter, zoo
 from sim.cli.selection import builtin_folder, load_all
@@ -32,8 +30,6 @@ from sim.search.bulk import Book, search_batch
 from sim.search.scenario_run import run_scenario
 from sim.version import __version__
 
-REPORT = Path(__file__).parents[2] / "reports" / "benchmarks.md"
-BEGIN, END = "<!-- zoo -->", "<!-- /zoo -->"
 SEEDS = 20
 GENERATED_SEEDS = 5  # each is a search of its own; the built-in cases are run once and put in another order
 CASES_MAX = 4000  # of one generated search: 30 bugs or so within five minutes on two cores
@@ -57,7 +53,7 @@ class Searched:
 
     @property
     def text(self) -> str:
-        """Median, and the range; a censored search counts as longer than its limit."""
+        """Median and range; a censored search counts as longer than its limit."""
         ordered = sorted(self.limit + 1 if runs is None else runs for runs in self.runs)
         median = int(statistics.median_high(ordered))
         shown = f"> {self.limit}" if median > self.limit else str(median)
@@ -117,57 +113,56 @@ def measure(name: str, cases: int) -> tuple[Searched, Searched]:
     return builtin_search(bug), generated_search(bug, cases)
 
 
-def table(rows: Iterable[tuple[Any, Searched, Searched]], wall_s: float) -> str:
+def section(rows: Sequence[tuple[Any, Searched, Searched]], wall_s: float) -> str:
     """Returns the section of the report."""
-    listed = list(rows)
+    spelled_out = rows[0][1].limit if rows else 0
     lines = [
-        f"## Runs to find each bug of the zoo (journalsim {__version__})",
+        "## Zoo",
         "",
-        "`python tests/benchmarks/zoo.py`. Median of the searches, with the range; `> n`: not found within n runs. Left the",
-        f"{listed[0][1].limit if listed else 0} spelled-out cases of the built-in scenarios in {SEEDS} random orders, right"
-        f" generated scenarios alone, {GENERATED_SEEDS} seeds.",
+        f"`python tests/benchmarks/zoo.py --write`. journalsim {__version__}, {machine('hypothesis')}",
         "",
-        "| bug | mode | breaks | built-in: runs | not found | generated: runs | not found | CPU s per search |",
+        "Runs to find each bug: the median search, and the range; `> n` found nothing in n runs.",
+        f"*Built-in*: the {spelled_out} spelled-out cases of the built-in scenarios, in {SEEDS} random orders.",
+        f"*Generated*: scenarios that nobody wrote, {GENERATED_SEEDS} seeds.",
+        "",
+        "| bug | mode | breaks | built-in | missed | generated | missed | s a search |",
         "|---|---|---|---|---|---|---|---|",
     ]
-    for bug, builtin, generated in listed:
-        per_search = generated.seconds / GENERATED_SEEDS
-        lines.append(
-            f"| {bug.name} | {bug.failure_mode or '-'} | {', '.join(bug.trips)} | {builtin.text} | {_of(builtin)} "
-            f"| {generated.text} | {_of(generated)} | {per_search:.1f} |"
-        )
-    found = sum(builtin.missed == 0 for _, builtin, _ in listed)
-    always = sum(generated.missed == 0 for _, _, generated in listed)
-    once = sum(generated.missed < GENERATED_SEEDS for _, _, generated in listed)
-    cpu_s = sum(builtin.seconds for _, builtin, _ in listed)
-    lines += [
-        "",
-        f"{len(listed)} bugs. Built-in scenarios find {found}, in {cpu_s:.0f} s of processor time for the whole zoo. "
-        f"Generated scenarios find {always} with every seed and {once} with some. Wall time of this table: {wall_s:.0f} s.",
-    ]
+    lines += [_row(*row) for row in rows]
+    lines += ["", _totals(rows, wall_s)]
     return "\n".join(lines)
+
+
+def _row(bug: Any, builtin: Searched, generated: Searched) -> str:
+    cells = [bug.name, bug.failure_mode or "-", ", ".join(bug.trips), builtin.text, _of(builtin)]
+    cells += [generated.text, _of(generated), number(generated.seconds / GENERATED_SEEDS)]
+    return f"| {' | '.join(cells)} |"
+
+
+def _totals(rows: Sequence[tuple[Any, Searched, Searched]], wall_s: float) -> str:
+    by_hand = sum(builtin.missed == 0 for _, builtin, _ in rows)
+    always = sum(generated.missed == 0 for _, _, generated in rows)
+    once = sum(generated.missed < GENERATED_SEEDS for _, _, generated in rows)
+    by_hand_s = sum(builtin.seconds for _, builtin, _ in rows)
+    generated_s = sum(generated.seconds for _, _, generated in rows) / GENERATED_SEEDS
+    return (
+        f"{len(rows)} bugs. Built-in scenarios find {by_hand}; running all of them against every bug takes "
+        f"{number(by_hand_s)} s of processor time. Generated scenarios find {always} with every seed and {once} with "
+        f"some; one search for each bug takes {number(generated_s)} s. The table took {number(wall_s)} s."
+    )
 
 
 def _of(searched: Searched) -> str:
     return f"{searched.missed} of {len(searched.runs)}" if searched.missed else "-"
 
 
-def write_section(text: str, path: Path = REPORT) -> None:
-    """Puts the text between the marks, at the end of the report if they are not there yet."""
-    report = path.read_text(encoding="utf-8") if path.exists() else "# Benchmarks\n"
-    if BEGIN not in report:
-        report = f"{report.rstrip()}\n\n{BEGIN}\n{END}\n"
-    head, _, rest = report.partition(BEGIN)
-    _, _, tail = rest.partition(END)
-    path.write_text(f"{head}{BEGIN}\n{text}\n{END}{tail}", encoding="utf-8")
-
-
 def main(arguments: Sequence[str] | None = None, say: Callable[[str], object] = print) -> None:
     """Measures and writes the table."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("bugs", nargs="*", help="only these; then the report is left alone")
+    parser.add_argument("bugs", nargs="*", help="only these")
     parser.add_argument("-j", "--jobs", type=int, default=2)
     parser.add_argument("--cases", type=int, default=CASES_MAX, help="of one generated search")
+    parser.add_argument("--write", action="store_true", help="put the table into reports/benchmarks.md")
     options = parser.parse_args(arguments)
     began = time.perf_counter()
     bugs = [bug for bug in zoo() if not options.bugs or bug.name in options.bugs]
@@ -181,11 +176,10 @@ def main(arguments: Sequence[str] | None = None, say: Callable[[str], object] = 
                 f"{bug.name:36} built-in {builtin.text} {builtin.others or ''}  "
                 f"generated {generated.text} {generated.others or ''}"
             )
-            sys.stdout.flush()
-    text = table(rows, time.perf_counter() - began)
-    say(text.split("\n\n")[-1])
-    if not options.bugs:
-        write_section(text)
+    text = section(rows, time.perf_counter() - began)
+    say(text)
+    if options.write:
+        write_section("zoo", text)
 
 
 if __name__ == "__main__":

@@ -21,7 +21,7 @@ httpx_sse = pytest.importorskip("httpx_sse", reason="httpx-sse is not installed:
 Told = list[tuple[str, str, str]]
 
 
-class Chunks(httpx.SyncByteStream):  # type: ignore[misc,name-defined]
+class Chunks(httpx.SyncByteStream):
     """A response body that arrives in exactly these chunks."""
 
     def __init__(self, chunks: list[bytes]) -> None:

@@ -162,6 +162,14 @@ def a_repeated_request_calls_the_model_beside_the_first() -> Story:
 
 
 @bad("one-request-one-effect")
+def a_call_that_is_approved_twice_runs_its_tool_twice() -> Story:
+    story = Story().asks().calls().says("model.turn1", "Look").requests("model.turn1", "t1").completes("model.turn1")
+    story.tool("started").tool("started").tool("returned").answers("model.turn2").ends().quiet()
+    look = (U("Hi"), A("model.turn1", "Look"), C("t1"), R("t1"))
+    return story.reads(*look, A("model.turn2", "Hello there"), END("r1"))
+
+
+@bad("one-request-one-effect")
 def a_refused_request_leaves_its_message() -> Story:
     story = Story().asks().sends("Yo", "k2").event("run.refused", key="k2", reason="busy").answers().ends().quiet()
     return story.reads(*FIRST, U("Yo", None))

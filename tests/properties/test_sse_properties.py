@@ -6,7 +6,7 @@ import json
 import random
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from sse_rules import by_the_decoder, by_the_rules, cut_up, hostile_wire
 
@@ -14,11 +14,14 @@ from sim.actors.byte_pipe import BytePipe, Fault, Place, Shape
 from sim.actors.dialects import FetchEventSourceDecoder, HttpxSseDecoder
 from sim.sse import Decoder, EventTooLargeError, SseEvent, encode_comment, encode_event, encode_json, join_surrogates
 
+unhurried = settings(deadline=None)  # a busy machine is no failure
+
 any_text = st.text(st.characters())  # surrogates too
 sendable = st.text(st.characters(exclude_categories=["Cs"]))
 one_line = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\r\n\0"))
 
 
+@unhurried
 @given(text=any_text, id=one_line)
 def test_any_text_comes_back_from_json_as_it_was(text: str, id: str) -> None:
     """Halves of a character that stand side by side come back as that character, as in JavaScript."""
@@ -27,6 +30,7 @@ def test_any_text_comes_back_from_json_as_it_was(text: str, id: str) -> None:
     assert event.id == id
 
 
+@unhurried
 @given(data=sendable, kind=one_line, id=st.none() | one_line, retry_ms=st.none() | st.integers(0, 10**9))
 def test_every_field_comes_back_as_it_was(data: str, kind: str, id: str | None, retry_ms: int | None) -> None:
     """Raw text comes back with LF for each of its line ends."""
@@ -38,6 +42,7 @@ def test_every_field_comes_back_as_it_was(data: str, kind: str, id: str | None, 
     assert not decoder.inside_event
 
 
+@unhurried
 @given(before=sendable, comment=sendable, after=sendable)
 def test_a_comment_leaves_the_events_around_it_alone(before: str, comment: str, after: str) -> None:
     """For every decoder, the lenient ones too: a heartbeat is never an event."""
@@ -46,6 +51,7 @@ def test_a_comment_leaves_the_events_around_it_alone(before: str, comment: str, 
         assert len(decoder.feed(b"".join(wire))) == 2
 
 
+@unhurried
 @given(wire=st.binary() | st.randoms(use_true_random=False).map(hostile_wire), chance=st.randoms(use_true_random=False))
 def test_the_decoder_reads_what_the_rules_say_wherever_the_bytes_are_cut(wire: bytes, chance: random.Random) -> None:
     """Compared with the text of the standard, read for the whole stream at once."""
@@ -53,6 +59,7 @@ def test_the_decoder_reads_what_the_rules_say_wherever_the_bytes_are_cut(wire: b
     assert by_the_decoder(cut_up(chance, wire)) == by_the_rules(wire)
 
 
+@unhurried
 @given(wire=st.randoms(use_true_random=False).map(hostile_wire), chance=st.randoms(use_true_random=False))
 def test_the_bound_is_met_at_the_same_byte_wherever_the_bytes_are_cut(wire: bytes, chance: random.Random) -> None:
     """Up to the bound every event arrives, and after it none, whatever the chunks were."""

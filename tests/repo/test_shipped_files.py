@@ -21,3 +21,13 @@ def test_every_public_name_is_listed_and_there() -> None:
     assert set(sim.__all__) == {*sim._WHERE, "__version__"}
     assert len(sim.__all__) <= 30
     assert all(getattr(sim, name) is not None for name in sim.__all__)
+
+
+def test_scenarios_and_bugs_name_entries_that_the_catalogue_has() -> None:
+    from sim.adapters.loading import zoo
+    from sim.cli.selection import select
+    from sim.scenario.catalogue import catalogue
+
+    named = {covers for scenario in select(()) for covers in scenario.covers}
+    named |= {bug.failure_mode for bug in zoo() if bug.failure_mode}
+    assert named <= set(catalogue())

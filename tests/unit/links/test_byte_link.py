@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from sim.actors.byte_link import ByteLink, Connection, Signal
@@ -76,10 +78,11 @@ def test_a_fault_at_the_very_start_meets_the_connection_when_it_opens() -> None:
     assert drain(connection) == []
 
 
-def test_a_server_does_not_notice_a_client_that_left_over_a_half_open_way_up() -> None:
+@pytest.mark.parametrize("leave", [Connection.end, Connection.die])
+def test_a_server_does_not_notice_a_client_that_left_over_a_half_open_way_up(leave: Any) -> None:
     fault = Fault(kind="half_open", direction="up")
     connection = connected(ByteLink(down=Shape(capacity_bytes=20), faults=(fault,)))
-    connection.end("client", 1)
+    leave(connection, "client", 1)
     connection.write("server", 2, FRAME)
     connection.write("server", 3, FRAME)
     assert not connection.writable("server")

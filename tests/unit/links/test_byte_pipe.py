@@ -176,7 +176,7 @@ def test_a_reset_takes_what_arrives_at_the_same_instant_but_not_what_came_before
     assert received(written(Shape(latency_ns=10), fault)) == (FRAMES[0], "error")
 
 
-@pytest.mark.parametrize("kind", ["cut", "end"])
+@pytest.mark.parametrize("kind", ["cut", "end", "half_open"])
 def test_what_a_proxy_has_gathered_arrives_before_the_fault_is_felt(kind: str) -> None:
     fault = Fault(at=Place(byte=20), kind=kind)  # type: ignore[arg-type]
     assert received(written(Shape(gather_ns=None), fault))[0] == WIRE[:20]
@@ -235,6 +235,14 @@ def test_a_reader_that_is_gone_unnoticed_lets_the_pipe_fill_up() -> None:
     pipe.write(1, FRAMES[1])
     assert not pipe.writable
     assert drain(pipe) == []
+
+
+def test_a_reader_that_is_gone_after_the_end_leaves_nothing_behind() -> None:
+    pipe = written(Shape(latency_ns=5))
+    pipe.abandon(unnoticed=True)
+    assert drain(pipe) == []
+    assert pipe.over
+    assert not pipe.dead
 
 
 @pytest.mark.parametrize(

@@ -25,9 +25,12 @@ def again(connection: int, cursor: str | None) -> Ask:
 
 
 def wake(program: FetchEventSource, effects: Effects) -> Effects:
+    """What it does when its timer comes due, which happens once."""
     (sleep,) = effects
     assert isinstance(sleep, Sleep)
-    return program.woke(sleep.timer)
+    woken = program.woke(sleep.timer)
+    assert program.woke(sleep.timer) == ()
+    return woken
 
 
 def data_of(effects: Effects) -> list[str]:
@@ -98,6 +101,17 @@ def test_a_reader_too_many_goes_on_after_the_call_has_settled() -> None:
     program.answered(4, 200)
     assert program.ended(4, clean=True) == (GiveUp(reason="ended"),)
     assert data_of(program.received(3, ONE)) == ["a"]
+    program.send("k2")
+    assert program.received(3, ONE) == program.ended(3, clean=False) == ()
+
+
+def test_a_reader_too_many_does_not_ask_again_after_the_call_has_settled() -> None:
+    program = sending(ONE)
+    sleep = program.ended(1, clean=False)
+    program.show()
+    wake(program, sleep)
+    program.answered(4, 200)
+    program.ended(4, clean=True)
     assert program.ended(3, clean=False) == ()
 
 

@@ -174,7 +174,7 @@ def test_a_new_message_begins_a_new_run_and_drops_the_cursor() -> None:
     hang_up, ask = reader.send("k2")
     assert hang_up == HangUp(connection=1)
     assert ask == Ask(connection=2, what="send", method="POST", key="k2")
-    assert isinstance(reader.ended(2, clean=False)[0], Sleep)
+    assert next_ask(reader, reader.ended(2, clean=False)) == Ask(connection=4, cursor=None)
 
 
 def test_a_browser_sends_apart_from_its_stream() -> None:
@@ -216,6 +216,23 @@ def test_a_timer_that_no_longer_counts_is_ignored() -> None:
     assert isinstance(sleep, Sleep)
     reader.attach()
     assert reader.woke(sleep.timer) == ()
+    reader.ended(3, clean=False)
+    assert reader.state == "waiting"
+    assert reader.woke(sleep.timer) == ()
+
+
+def test_a_program_that_attaches_anew_has_forgotten_that_the_run_had_ended() -> None:
+    reader = opened("fetch-sse", ONE)
+    reader.finished()
+    reader.attach()
+    assert isinstance(reader.ended(2, clean=False)[0], Sleep)
+
+
+def test_a_tab_that_was_closed_is_not_shown_again() -> None:
+    reader = opened("ai-sdk-ui", ONE)
+    reader.ended(1, clean=False)
+    reader.close()
+    assert reader.show() == ()
 
 
 @pytest.mark.parametrize("kind", STREAMING)

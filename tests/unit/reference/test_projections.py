@@ -367,7 +367,8 @@ def test_people_see_a_call_of_a_sub_agent_while_they_are_asked_about_it() -> Non
     book.ask("t2")
     assert shape(book.history())[-1] == "tool_call t2 open"
     asked = frame(book.state, book.rows[-1])
-    assert asked is not None and (asked.kind, asked.call_id, asked.message_id) == ("approval.requested", "t2", None)
+    assert asked is not None
+    assert (asked.kind, asked.call_id, asked.message_id) == ("approval.requested", "t2", None)
     book.answer("t2")
     assert "t2" not in [item.call_id for item in book.history()]
 

@@ -8,11 +8,12 @@ from pathlib import Path
 import pytest
 import trio
 from reference_fakes import FakePorts, Move, asks, completion, finish, settle, shape, text
+from trio.testing import MockClock
 
 from reference_impl.adapter import make
 from reference_impl.bugs import BUGS, Bug
 from reference_impl.runner import ReferenceJournal
-from sim.adapters.protocol import ModelError, ToolError
+from sim.adapters.protocol import ModelError, ToolError, ToolTraits
 from sim.invariants.judge import INVARIANTS
 
 HELD = trio.Event  # made anew for each script: a stream that goes on waiting
@@ -43,6 +44,11 @@ class Stage:
         answer = await self.journal.stop("s1", run)
         await settle()
         return answer
+
+    async def answer(self, run: str) -> str:
+        said = await self.journal.answer("s1", run, "c1", True)
+        await settle()
+        return said
 
     def leave(self) -> None:
         self.nursery.cancel_scope.cancel()
@@ -296,6 +302,127 @@ async def test_a_message_of_nothing_but_calls_keeps_them(tmp_path: Path) -> None
         stage.leave()
 
 
+@pytest.mark.trio
+async def test_calls_that_are_not_like_others_are_left_out_of_the_iteration(tmp_path: Path) -> None:
+    async with trio.open_nursery() as nursery:
+        scripts: list[list[Move]] = [[*asks("c1"), finish("tool_use")], [text("Done"), finish()]]
+        stage = await staged("stop-discards-iteration", tmp_path, nursery, *scripts)
+        stage.ports.traits["search"] = ToolTraits(approval=True)
+        stage.ports.tools = {"c1": lambda: returns("3 hits")}
+        run = await stage.start()
+        assert stage.shown() == ["user Hi", "tool_call c1 open"]
+        await stage.answer(run)
+        assert stage.shown()[2:] == ["tool_result c1", "assistant Done", "marker"]
+        stage.leave()
+
+
+# --- approvals
+
+
+async def asked(name: str, where: Path, nursery: trio.Nursery) -> tuple[Stage, str, list[str]]:
+    """A run that waits for a person; the list tells which tools ran."""
+    ran: list[str] = []
+
+    async def deploy() -> str:
+        await trio.lowlevel.checkpoint()
+        ran.append("c1")
+        return "live"
+
+    scripts: list[list[Move]] = [[text("May I?"), *asks("c1"), finish("tool_use")], [text("Done"), finish()]]
+    stage = await staged(name, where, nursery, *scripts)
+    stage.ports.traits["search"] = ToolTraits(approval=True)
+    stage.ports.tools = {"c1": deploy}
+    return stage, await stage.start(), ran
+
+
+@pytest.mark.trio
+async def test_a_second_approval_runs_the_tool_again(tmp_path: Path) -> None:
+    async with trio.open_nursery() as nursery:
+        stage, run, ran = await asked("double-approval-runs-twice", tmp_path, nursery)
+        stage.ports.script.extend([[text("Done"), HELD()]])
+        stage.ports.script.popleft()
+        assert await stage.answer(run) == "resolved"
+        assert ran == ["c1"]
+        assert await stage.answer(run) == "resolved"
+        assert ran == ["c1", "c1"]
+        assert await stage.stop(run) == "stopping"
+        assert await stage.answer(run) == "resolved"
+        assert await stage.answer("run9") == "unknown"
+        assert ran == ["c1", "c1"]
+        assert stage.shown()[2:4] == ["tool_call c1", "tool_result c1"]
+        stage.leave()
+
+
+@pytest.mark.trio
+async def test_an_approval_after_the_end_runs_the_tool(tmp_path: Path) -> None:
+    async with trio.open_nursery() as nursery:
+        stage, run, ran = await asked("late-approval-runs-tool", tmp_path, nursery)
+        await stage.stop(run)
+        assert await stage.journal.answer("s1", run, "c1", False) == "late"
+        await settle()
+        assert ran == []
+        assert await stage.answer(run) == "late"
+        assert ran == ["c1"]
+        assert stage.shown()[3:] == ["tool_result c1 aborted", "marker stopped interrupted"]
+        stage.leave()
+
+
+@pytest.mark.trio
+async def test_a_note_stays_beside_the_result(tmp_path: Path) -> None:
+    async with trio.open_nursery() as nursery:
+        stage, run, _ = await asked("approval-note-beside-result", tmp_path, nursery)
+        assert stage.shown()[-1] == "tool_call c1 open"
+        await stage.answer(run)
+        results = ["tool_call c1", "tool_result c1 failed", "tool_result c1", "assistant Done"]
+        assert stage.shown() == ["user Hi", "assistant May I?", *results, "marker"]
+        assert shape(stage.journal.context("s1"))[2:] == results
+        stage.leave()
+
+
+# --- sub-agents
+
+
+async def delegating(where: Path, nursery: trio.Nursery, *pieces: Move) -> tuple[Stage, str]:
+    """A run whose sub-agent has said something and goes on."""
+    script: list[list[Move]] = [[text("Let me ask."), *asks("c1"), finish("tool_use")], [*pieces, HELD()]]
+    stage = await staged("sub-agent-filed-as-lead", where, nursery, *script)
+    stage.ports.traits["search"] = ToolTraits(agent=True)
+    return stage, await stage.start()
+
+
+@pytest.mark.trio
+async def test_the_unfinished_words_of_a_sub_agent_are_the_leads_after_a_stop(tmp_path: Path) -> None:
+    async with trio.open_nursery() as nursery:
+        stage, run = await delegating(tmp_path, nursery, text("Nothing "))
+        await stage.stop(run)
+        assert stage.shown()[2:] == [
+            "tool_call c1",
+            "tool_result c1 aborted",
+            "assistant Nothing  interrupted",
+            "marker stopped interrupted",
+        ]
+        stage.leave()
+
+
+@pytest.mark.trio
+async def test_a_sub_agent_that_only_asked_for_a_tool_has_no_words(tmp_path: Path) -> None:
+    async with trio.open_nursery() as nursery:
+        stage, run = await delegating(tmp_path, nursery, *asks("t1"))
+        await stage.stop(run)
+        assert stage.shown()[3:] == ["tool_result c1 aborted", "marker stopped interrupted"]
+        stage.leave()
+
+
+@pytest.mark.trio
+async def test_a_rollback_files_nothing(tmp_path: Path) -> None:
+    async with trio.open_nursery() as nursery:
+        stage, run = await delegating(tmp_path, nursery, text("Nothing "))
+        await stage.journal.stop("s1", run, "rollback")
+        await settle()
+        assert stage.shown() == ["marker rolled_back interrupted"]
+        stage.leave()
+
+
 # --- runs, memory, ids
 
 
@@ -343,3 +470,15 @@ async def test_run_ids_differ_from_life_to_life(tmp_path: Path) -> None:
             ids.append(await stage.start())
             stage.leave()
     assert ids[0] != ids[1]
+
+
+@pytest.mark.trio
+async def test_a_time_limit_takes_the_text_along(tmp_path: Path, autojump_clock: MockClock) -> None:
+    async with trio.open_nursery() as nursery:
+        stage = await staged("time-limit-loses-partial", tmp_path, nursery, [text("One"), HELD()])
+        stage.ports.limits_ns = {"run": 500_000_000}
+        stage.ports.now_ns = lambda: 0  # type: ignore[method-assign]  # the limit counts from here
+        await stage.start()
+        await trio.sleep(1)
+        assert stage.shown() == ["user Hi", "marker timed_out interrupted"]
+        stage.leave()

@@ -7,8 +7,8 @@ from contextlib import asynccontextmanager
 
 import pytest
 import trio
-import trio.testing
 from reference_fakes import FakePorts, Move, asks, finish, serving, settle, shape, text
+from trio.testing import MockClock
 
 from reference_impl.batch import CUT_OFF
 from reference_impl.server import Server
@@ -42,8 +42,7 @@ async def takes(duration_ms: int) -> str:
     return "3 hits"
 
 
-@pytest.mark.usefixtures("autojump_clock")
-async def test_a_tool_that_hangs_is_cut_off_and_the_run_goes_on() -> None:
+async def test_a_tool_that_hangs_is_cut_off_and_the_run_goes_on(autojump_clock: MockClock) -> None:
     async with limited([*asks("c1"), finish("tool_use")], DONE, tool=100) as (server, ports):
         ports.tools = {"c1": forever}
         await trio.sleep(0.2)
@@ -52,16 +51,14 @@ async def test_a_tool_that_hangs_is_cut_off_and_the_run_goes_on() -> None:
         assert shape(server.read("s1"))[-2:] == ["assistant Done", "marker"]
 
 
-@pytest.mark.usefixtures("autojump_clock")
-async def test_a_result_that_comes_in_time_is_a_result() -> None:
+async def test_a_result_that_comes_in_time_is_a_result(autojump_clock: MockClock) -> None:
     async with limited([*asks("c1"), finish("tool_use")], DONE, tool=100) as (server, ports):
         ports.tools = {"c1": lambda: takes(99)}
         await trio.sleep(0.2)
         assert shape(server.read("s1"))[2] == "tool_result c1"
 
 
-@pytest.mark.usefixtures("autojump_clock")
-async def test_a_result_that_has_come_is_kept_however_long_its_row_takes() -> None:
+async def test_a_result_that_has_come_is_kept_however_long_its_row_takes(autojump_clock: MockClock) -> None:
     async with limited([*asks("c1"), finish("tool_use")], DONE, tool=100) as (server, ports):
         ports.tools = {"c1": lambda: takes(99)}
         ports.gates[7] = gate = trio.Event()  # load, accepted, started, opened, completed, tool started, tool completed
@@ -71,8 +68,7 @@ async def test_a_result_that_has_come_is_kept_however_long_its_row_takes() -> No
         assert shape(server.read("s1"))[2] == "tool_result c1"
 
 
-@pytest.mark.usefixtures("autojump_clock")
-async def test_a_tool_that_fails_in_time_has_failed() -> None:
+async def test_a_tool_that_fails_in_time_has_failed(autojump_clock: MockClock) -> None:
     async def fails() -> str:
         raise ToolError("no such page")
 
@@ -82,8 +78,7 @@ async def test_a_tool_that_fails_in_time_has_failed() -> None:
         assert shape(server.read("s1"))[2] == "tool_result c1 failed"
 
 
-@pytest.mark.usefixtures("autojump_clock")
-async def test_waiting_for_a_person_is_not_counted_as_the_tools_time() -> None:
+async def test_waiting_for_a_person_is_not_counted_as_the_tools_time(autojump_clock: MockClock) -> None:
     async with limited([*asks("c1"), finish("tool_use")], DONE, tool=100) as (server, ports):
         ports.traits["search"] = ToolTraits(approval=True)
         ports.tools = {"c1": lambda: takes(50)}
@@ -93,9 +88,8 @@ async def test_waiting_for_a_person_is_not_counted_as_the_tools_time() -> None:
         assert shape(server.read("s1"))[2] == "tool_result c1"
 
 
-@pytest.mark.usefixtures("autojump_clock")
 @pytest.mark.parametrize("sync", ["every_event", "barriers"])
-async def test_a_run_that_takes_too_long_keeps_what_it_said(sync: str) -> None:
+async def test_a_run_that_takes_too_long_keeps_what_it_said(autojump_clock: MockClock, sync: str) -> None:
     async with limited([text("Hel"), text("lo"), trio.Event()], run=500, sync=sync) as (server, ports):
         await trio.sleep(0.499)
         assert shape(server.read("s1")) == ["user Hi", "assistant Hello open"]
@@ -107,15 +101,13 @@ async def test_a_run_that_takes_too_long_keeps_what_it_said(sync: str) -> None:
         assert await server.stop("s1", "run1") == "ended"
 
 
-@pytest.mark.usefixtures("autojump_clock")
-async def test_a_run_that_ends_in_time_is_completed() -> None:
+async def test_a_run_that_ends_in_time_is_completed(autojump_clock: MockClock) -> None:
     async with limited(DONE, run=500) as (server, _ports):
         await trio.sleep(1)
         assert shape(server.read("s1"))[-1] == "marker"
 
 
-@pytest.mark.usefixtures("autojump_clock")
-async def test_a_stop_that_is_durable_first_is_what_ended_the_run() -> None:
+async def test_a_stop_that_is_durable_first_is_what_ended_the_run(autojump_clock: MockClock) -> None:
     async with limited([text("Hello"), trio.Event()], run=500) as (server, ports):
         await trio.sleep(0.4)
         ports.gates[len(ports.steps) + 2] = gate = trio.Event()  # after the stop comes the last batch
@@ -126,8 +118,7 @@ async def test_a_stop_that_is_durable_first_is_what_ended_the_run() -> None:
         assert shape(server.read("s1"))[-1] == "marker stopped interrupted"
 
 
-@pytest.mark.usefixtures("autojump_clock")
-async def test_a_stop_that_overtakes_the_row_of_the_time_limit_wins() -> None:
+async def test_a_stop_that_overtakes_the_row_of_the_time_limit_wins(autojump_clock: MockClock) -> None:
     async with limited([text("Hello"), trio.Event()], run=500) as (server, ports):
         await trio.sleep(0.4)
         ports.gates[len(ports.steps) + 1] = gate = trio.Event()
@@ -139,8 +130,7 @@ async def test_a_stop_that_overtakes_the_row_of_the_time_limit_wins() -> None:
         assert kinds[-3:] == ["run.stop_requested", "message.interrupted", "run.aborted"]
 
 
-@pytest.mark.usefixtures("autojump_clock")
-async def test_the_limit_counts_from_acceptance_also_behind_another_run() -> None:
+async def test_the_limit_counts_from_acceptance_also_behind_another_run(autojump_clock: MockClock) -> None:
     script: list[Move] = [text("One"), trio.Event()]
     async with limited(script, run=500, busy="queue") as (server, ports):
         await trio.sleep(0.3)
@@ -153,9 +143,9 @@ async def test_the_limit_counts_from_acceptance_also_behind_another_run() -> Non
         assert [item.cause for item in server.read("s1") if item.kind == "marker"][:2] == ["timed_out", None]
 
 
-@pytest.mark.usefixtures("autojump_clock")
-async def test_a_run_that_never_had_its_turn_expires_too() -> None:
+async def test_a_run_that_never_had_its_turn_expires_too(autojump_clock: MockClock) -> None:
     async with limited([text("One"), trio.Event()], busy="queue") as (server, ports):
+        await settle()
         ports.limits_ns = {"run": 100 * MS}
         await server.start("s1", "Ho", "k2")
         await trio.sleep(0.2)

@@ -7,6 +7,7 @@ import trio
 from reference_fakes import FakePorts, Move, asks, finish, serving, settle, shape, text
 
 from reference_impl.batch import DENIED
+from reference_impl.journal import decide_stop
 from reference_impl.server import Server
 from reference_impl.stores.memory import Folder
 from sim.adapters.protocol import ToolTraits
@@ -107,12 +108,13 @@ async def test_a_stop_ends_a_run_that_waits_and_a_later_answer_starts_nothing() 
 
 async def test_a_stop_that_comes_just_before_the_question_is_written_wins() -> None:
     async with serving(ASKS) as (server, ports):
-        gate = trio.Event()
-        ports.gates[7] = gate  # load, accepted, started, opened, delta, completed, asked
+
+        def at(step: str) -> None:
+            if len(ports.steps) == 8:  # load, accepted, started, text, two pieces of a call, completed, asked
+                server.writer.commit(lambda stamp: decide_stop(server.state, stamp, "s1", "run1"))
+
+        ports.at_step = at
         await begun(server, ports)
-        await server.stop("s1", "run1")
-        gate.set()
-        await settle()
         assert "approval.requested" not in ports.kinds()
         assert await server.answer("s1", "run1", "c1", True) == "late"
 
