@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from sim.scenario.dump import dump_scenario
     from sim.scenario.loader import load_scenario
     from sim.scenario.model import Scenario
+    from sim.search.conformance import check_adapter
 
 _HOME = {
     "sim.adapters.protocol": (
@@ -63,6 +64,7 @@ _HOME = {
     "sim.scenario.dump": ("dump_scenario",),
     "sim.scenario.loader": ("load_scenario",),
     "sim.scenario.model": ("Scenario",),
+    "sim.search.conformance": ("check_adapter",),
 }
 _WHERE = {name: module for module, names in _HOME.items() for name in names}
 
@@ -91,6 +93,7 @@ __all__ = [
     "Verdict",
     "Violation",
     "__version__",
+    "check_adapter",
     "check_history",
     "dump_scenario",
     "load_scenario",

@@ -86,7 +86,8 @@ class Client:
         """The same request once more, under the same key, as a retrying browser does."""
         sent = self._find(step.of)
         if sent is not None:
-            self._submit(sent, step)
+            for _ in range(step.times):
+                self._submit(sent, step)
 
     def stop(self, step: Step) -> None:
         """The person presses Stop, perhaps several times."""
@@ -102,7 +103,11 @@ class Client:
         self._answer(step)
 
     def reload(self, step: Step) -> None:
-        """The person reloads the page: the view is what the journal holds then."""
+        """The person reloads the page, perhaps several times: the view is what the journal holds then."""
+        for _ in range(step.times):
+            self._reload(step)
+
+    def _reload(self, step: Step) -> None:
         point = self._before("reload")
         self.attached = self.connected = True
         self._link.request("read", "", step.travel, lambda: self._backend.read(self.session, "reload", self._reloaded))

@@ -62,7 +62,7 @@ class Director:
         """Takes the next ``send`` that waits for quiet; returns False when none is left."""
         for position, step in enumerate(self._steps):
             if self._progress[position] is Progress.WAITING and _waits_for_quiet(step):
-                self._happen(position)
+                self._after_pause(position)
                 return True
         return False
 
@@ -87,16 +87,16 @@ class Director:
         if placement is not None and placement.kind == "never":
             self._progress[position] = Progress.NEVER
         elif placement is not None and placement.kind == "after":
-            self._follow(self._anchor(position, placement.name), position, placement.number)
+            self._follow(self._anchor(position, placement.name), position, placement.number + self._pause_ns(step))
         elif placement is not None:
-            self._world.place(placement, lambda: self._happen(position))
+            self._world.place(placement, lambda: self._after_pause(position))
         elif step.timing.after is not None:
-            self._follow(self._anchor(position, step.timing.after), position, step.timing.delay_ns)
+            self._follow(self._anchor(position, step.timing.after), position, self._pause_ns(step))
         elif not _waits_for_quiet(step):
             if position:
-                self._follow(position - 1, position, step.timing.delay_ns)
+                self._follow(position - 1, position, self._pause_ns(step))
             else:
-                self._later(step, step.timing.delay_ns, position)
+                self._later(step, self._pause_ns(step), position)
 
     def _placement(self, step: Step) -> Placement | None:
         if step.timing.axis is not None:
@@ -109,7 +109,21 @@ class Director:
     def _follow(self, anchor: int, position: int, delay_ns: int) -> None:
         self._followers.setdefault(anchor, []).append((position, delay_ns))
 
+    def _pause_ns(self, step: Step) -> int:
+        """The pause before a step: its ``delay``, and what a search chose of its ``within``."""
+        chosen = self._case.axis(f"{step.label}.within") if step.timing.within_ns else None
+        return step.timing.delay_ns + (chosen.number if chosen is not None else 0)
+
     # --- happening
+
+    def _after_pause(self, position: int) -> None:
+        """Takes a step whose moment has come: at once, unless a pause was asked for."""
+        step = self._steps[position]
+        pause_ns = self._pause_ns(step)
+        if pause_ns:
+            self._later(step, pause_ns, position)
+        else:
+            self._happen(position)
 
     def _happen(self, position: int) -> None:
         step = self._steps[position]

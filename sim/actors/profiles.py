@@ -203,7 +203,7 @@ class StreamProgram:
         if self._profile.cursor == "dispatched":
             self._cursor = self._decoder.last_id_dispatched
         if self._decoder.retry_ms is not None:
-            self._retry_ns = max(self._decoder.retry_ms, 0) * MS
+            self._retry_ns = self._decoder.retry_ms * MS
         return (*(Deliver(connection=connection, event=event) for event in events), *after)
 
     def ended(self, connection: int, *, clean: bool) -> Effects:

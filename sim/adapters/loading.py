@@ -65,6 +65,19 @@ def load_adapter(spec: str) -> LoadedAdapter:
     )
 
 
+def adapter_from(factory: Callable[[], Any], name: str = "") -> LoadedAdapter:
+    """Returns the adapter that a factory makes, for those who have it in hand.
+
+    Args:
+        factory: makes a fresh adapter, of either level.
+        name: for messages; the factory's own by default.
+
+    Raises:
+        AdapterError: it raises, or makes something else.
+    """
+    return _probe(name or getattr(factory, "__qualname__", repr(factory)), factory)
+
+
 def variants() -> list[str]:
     """Returns the variants of ``ref``: other stores, then the zoo."""
     return ["memory", *(f"bug-{bug.name}" for bug in zoo())]

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from sim.errors import NothingSelectedError, UsageError
 from sim.invariants.judge import INVARIANTS
+from sim.scenario.builtin import builtin_folder
 from sim.scenario.crosschecks import unsupported
 from sim.scenario.files import find_scenarios, load_file, read_bytes
 from sim.scenario.model import Scenario
@@ -69,15 +70,6 @@ def refuse_unsupported(scenarios: Iterable[Scenario]) -> None:
     problems = [problem for scenario in scenarios for problem in unsupported(scenario, _source(scenario))]
     if problems:
         raise ScenarioError(problems)
-
-
-def builtin_folder() -> Path:
-    """Returns the folder of the scenarios that ship with journalsim: in the wheel, or in a checkout."""
-    package = Path(__file__).parents[1]
-    shipped = package / "_scenarios"
-    folder = shipped if shipped.is_dir() else package.parent / "scenarios"
-    here = Path.cwd()
-    return folder.relative_to(here) if folder.is_relative_to(here) else folder
 
 
 def _source(scenario: Scenario) -> str:

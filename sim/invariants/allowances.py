@@ -132,7 +132,11 @@ def taken_by_disconnect(facts: Facts) -> Iterator[Taken]:
         for before, after in pairwise(reads):
             between = range(before.position, after.position)
             away = next((event for event in aways if event.position in between), None)
-            if away is None or any(position in between for position in excuses):
+            if (
+                away is None
+                or facts.rewritten(session, before.position)
+                or any(position in between for position in excuses)
+            ):
                 continue
             remaining = [_content(item) for item in facts.items(after)]
             for item, ref in zip(facts.items(before), facts.refs_in(before), strict=True):

@@ -95,20 +95,15 @@ class Said:
 
         That is the usual case, and the look-up is quick.
         """
-        found: list[str | None] = []
-        for item in items:
-            ref = None
-            if item.kind == "assistant":
-                message = self._by_alias.get(item.aliases[0]) if item.aliases else None
-                if message is None or item.run_id != message.run:
-                    return None
-                ref = message.ref
-            elif item.kind == "user":
-                ref = self._by_run.get((item.run_id, item.text))
-                if ref is None:
-                    return None
-            found.append(ref)
-        return tuple(found)
+        found = [self._plain(item) for item in items]
+        return None if "" in found else tuple(found)
+
+    def _plain(self, item: Item) -> str | None:
+        """Returns the reference of one item, None if it is no message, or an empty text when it is not plain."""
+        if item.kind == "assistant":
+            message = self._by_alias.get(item.aliases[0]) if item.aliases else None
+            return message.ref if message is not None and item.run_id == message.run else ""
+        return self._by_run.get((item.run_id, item.text), "") if item.kind == "user" else None
 
     @cached_property
     def _by_alias(self) -> Mapping[str, ModelMessage]:

@@ -80,31 +80,31 @@ class _Wanted:
         rows: it.
         run: whose.
         message: the model's message that it is, or that asked for the call; None for people's.
-        folded: a rewrite may have taken it in.
     """
 
     key: str
     rows: Sequence[Item]
     run: Run
     message: ModelMessage | None
-    folded: bool
 
 
 def _wanted(facts: Facts) -> Mapping[str, tuple[_Wanted, ...]]:
-    """Returns the rows of each conversation that no policy or flag takes out."""
+    """Returns the rows of each conversation that no policy, flag or rewrite takes out."""
     return {session: tuple(_wanted_of(read, facts)) for session, read in facts.final_reads.items()}
 
 
 def _wanted_of(read: Event, facts: Facts) -> Iterator[_Wanted]:
-    session = facts.session(read)
+    rewritten = _rewritten_from(facts.session(read), facts)
     for key, rows in facts.keyed(read).items():
         item, ref = rows[0], _ref(key, facts)
         run = facts.runs.get(run_of_row(item, ref, facts) or "")
         tool = facts.tools.get(item.call_id or "")
         message = facts.messages.get(key if tool is None else tool.message or "")
-        if run is not None and not left_to_others(key, facts) and _is_given(item, ref, message, facts):
-            folded = run.asked < _rewritten_from(session, facts)
-            yield _Wanted(key=key, rows=rows, run=run, message=message, folded=folded)
+        copies = len(rows) > 1 and item.kind != "user"
+        if run is None or copies or run.asked < rewritten or left_to_others(key, facts):
+            continue
+        if _is_given(item, ref, message, facts):
+            yield _Wanted(key=key, rows=rows, run=run, message=message)
 
 
 def _is_given(item: Item, ref: str | None, message: ModelMessage | None, facts: Facts) -> bool:
@@ -123,43 +123,45 @@ def _is_given(item: Item, ref: str | None, message: ModelMessage | None, facts: 
 def _wrong(look: _Look, facts: Facts) -> Iterator[Violation]:
     for key, items in look.given.items():
         rows = look.rows.get(key, ())
+        if len(items) == len(rows) == 1 and _plainly_same(items[0], rows[0]):
+            continue
         found = _wrong_item(key, items, rows, look, facts)
         if found:
             yield _bad(look, found, rows, items, facts)
     for wanted in facts.once(_wanted)[look.session]:
-        if wanted.key not in look.given and not wanted.folded and _was_there(wanted, look, facts):
+        if wanted.key not in look.given and _was_there(wanted, look, facts):
             yield _bad(look, f"it does not hold {row_text(wanted.rows[0])}", wanted.rows, (), facts)
-
-
-def _wrong_item(key: str, items: Sequence[Item], rows: Sequence[Item], look: _Look, facts: Facts) -> str:
-    """Returns what is wrong with items that the model is given; empty if nothing is."""
-    item, kind = items[0], items[0].kind
-    if len(items) == len(rows) == 1 and _plainly_same(item, rows[0]):
-        return ""
-    if kind in ("tool_call", "tool_result"):
-        return _wrong_call(item, rows, look, facts)
-    if kind not in ("user", "assistant") or left_to_others(key, facts):
-        return ""
-    run = facts.runs.get(run_of_row(item, _ref(key, facts), facts) or "")
-    if not rows:
-        return _unseen(item, _ref(key, facts), run, look, facts)
-    if len(items) > len(rows):
-        return f"it holds {row_text(item)} {len(items)} times"
-    if _hidden_at(rows[0], key, look, facts):
-        return f"it holds {row_text(item)}, which is hidden from the model"
-    if run is None or run.end > look.since:
-        return ""
-    if kind == "assistant" and rows[0].state == "interrupted" and _leaves_partials_out(facts):
-        return f"it holds {row_text(item)}, and interrupted text is not to be given"
-    changing = kind == "assistant" and facts.messages[key].late
-    if not changing and all(row.text != item.text for row in rows):
-        return f"it says {quoted(item.text)} where the journal says {quoted(rows[0].text)}"
-    return ""
 
 
 def _plainly_same(item: Item, row: Item) -> bool:
     """Whether two items say the same, and neither a flag nor a policy could forbid that; calls come in pairs."""
     return item.text == row.text and row.state == "completed" and not row.metadata and item.call_id is None
+
+
+def _wrong_item(key: str, items: Sequence[Item], rows: Sequence[Item], look: _Look, facts: Facts) -> str:
+    """Returns what is wrong with items that the model is given; empty if nothing is."""
+    item, ref = items[0], _ref(key, facts)
+    if item.kind in ("tool_call", "tool_result"):
+        return _wrong_call(item, rows, look, facts)
+    if item.kind not in ("user", "assistant") or left_to_others(key, facts):
+        return ""
+    run = facts.runs.get(run_of_row(item, ref, facts) or "")
+    if not rows:
+        return _unseen(item, ref, run, look, facts)
+    if len(items) > len(rows):
+        return f"it holds {row_text(item)} {len(items)} times"
+    if ref is None or len(rows) > 1:
+        return ""  # whether the journal should hold such rows is asked there
+    if _hidden_at(rows[0], key, look, facts):
+        return f"it holds {row_text(item)}, which is hidden from the model"
+    if run is None or run.end > look.since:
+        return ""
+    if item.kind == "assistant" and rows[0].state == "interrupted" and _leaves_partials_out(facts):
+        return f"it holds {row_text(item)}, and interrupted text is not to be given"
+    late = ref in facts.messages and facts.messages[ref].late
+    if not late and rows[0].text != item.text:
+        return f"it says {quoted(item.text)} where the journal says {quoted(rows[0].text)}"
+    return ""
 
 
 def _ref(key: str, facts: Facts) -> str | None:

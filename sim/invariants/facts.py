@@ -309,22 +309,22 @@ class Facts:
 
     def rewritten(self, session: str, after: int) -> bool:
         """Whether maintenance may have removed rows of a session that were there at ``after``."""
-        done = any(
+        return any(
             event.position > after
             and event.data.get("verb") in REWRITES
             and event.data.get("session", session) == session
             for event in self.of("maintenance.done")
-        )
-        return done or any(position > after for position in self.kills_in_rewrites)
+        ) or (bool(self.kills_in_rewrites) and self.kills_in_rewrites[-1] > after)
 
     @cached_property
     def kills_in_rewrites(self) -> tuple[int, ...]:
-        """Positions of kills that came while a rewrite was under way: it may have been done and not reported."""
+        """Positions at which a server went away while a rewrite was under way: it may have been done unreported."""
         ends = (*self.of("maintenance.done"), *self.of("maintenance.refused"))
+        kills = sorted((*self.crashes, *(event.position for event in self.of("server.shut_down"))))
         found = []
-        for step in self.of("step.taken") if self.crashes else ():
+        for step in self.of("step.taken") if kills else ():
             if step.data["verb"] in REWRITES:
-                kill = next((position for position in self.crashes if position > step.position), None)
+                kill = next((position for position in kills if position > step.position), None)
                 over = any(step.position < end.position < (kill or 0) for end in ends)
                 found += [kill] if kill is not None and not over else []
         return tuple(found)

@@ -54,7 +54,8 @@ def faults(facts: Facts) -> Mapping[str, Faults]:
 
 def faults_of(ref: str, facts: Facts) -> tuple[Fault, ...]:
     """Returns the faults of the rows of one message."""
-    return facts.once(_by_message).get(ref, ())
+    found = facts.once(_by_message)
+    return found.get(ref, ()) if found else ()
 
 
 def standing(ref: str, facts: Facts) -> tuple[Item, ...]:
@@ -64,7 +65,8 @@ def standing(ref: str, facts: Facts) -> tuple[Item, ...]:
 
 def left_to_others(ref: str, facts: Facts) -> bool:
     """Whether another judge speaks about what is kept of a message, so that nobody else need ask for it."""
-    return any(fault.owner != "fenced-writer" for fault in faults_of(ref, facts))
+    found = faults_of(ref, facts)
+    return bool(found) and any(fault.owner != "fenced-writer" for fault in found)
 
 
 def run_of_row(item: Item, ref: str | None, facts: Facts) -> str | None:

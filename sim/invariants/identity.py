@@ -63,9 +63,12 @@ def _shared(read: Event, facts: Facts) -> Iterator[Violation]:
 def _shown_otherwise(session: str, known: Mapping[str, Item], facts: Facts) -> Iterator[Violation]:
     final = facts.final_reads[session]
     for journal_id, ref in facts.shown_as.items():
-        item, frames = known.get(ref), facts.frames[journal_id]
-        tied = any(frame.data.get("source") in facts.messages[ref].provider_ids for frame in frames)
-        if item is not None and tied and item.id != journal_id and not facts.messages[ref].superseded:
+        item = known.get(ref)
+        if item is None or item.id == journal_id or facts.messages[ref].superseded:
+            continue
+        frames = facts.frames[journal_id]
+        # a frame that nothing but its words ties to the message proves nothing
+        if any(frame.data.get("source") in facts.messages[ref].provider_ids for frame in frames):
             promised = f"frames show message {ref} as {journal_id}, and so does the journal"
             yield _bad(promised, f"the journal calls it {item.id}", (), (item,), facts, frames[0], final)
 

@@ -94,10 +94,16 @@ def verdict(invariant: Invariant, facts: Facts) -> Verdict:
     reason = invariant.unclaimed(facts.history)
     if reason:
         return Verdict(invariant=invariant.id, status=Status.NOT_CLAIMED, reason=reason)
-    findings = tuple(invariant.judge(facts))
-    violations = tuple(finding for finding in findings if isinstance(finding, Violation))
-    unsure = [finding.reason for finding in findings if isinstance(finding, Unsure)]
-    exercised = len(findings) - len(unsure)
+    violations: list[Violation] = []
+    unsure: list[str] = []
+    exercised = 0
+    for finding in invariant.judge(facts):
+        if isinstance(finding, Unsure):
+            unsure.append(finding.reason)
+            continue
+        exercised += 1
+        if isinstance(finding, Violation):
+            violations.append(finding)
     if violations:
         status = Status.VIOLATED
     elif exercised:
@@ -107,7 +113,7 @@ def verdict(invariant: Invariant, facts: Facts) -> Verdict:
     return Verdict(
         invariant=invariant.id,
         status=status,
-        violations=violations,
+        violations=tuple(violations),
         reason=unsure[0] if status is Status.UNDECIDED else "",
         exercised=exercised,
     )

@@ -28,9 +28,7 @@ def partial_is_prefix(facts: Facts) -> Iterator[Finding]:
         if run is None or run.rolled_back or message.superseded or not (message.text or message.reasoning):
             continue
         stop_at = run.stop.delivered.position if run.stop is not None else NEVER
-        if message.completed_before(min(stop_at, run.end)) or facts.rewritten(
-            run.session, position_of(message.ref, facts)
-        ):
+        if message.completed_before(min(stop_at, run.end)) or facts.rewritten(run.session, message.begin):
             continue
         rows = facts.kept(message.ref)
         if left_to_others(message.ref, facts) or changed(message.ref, run.session, facts):

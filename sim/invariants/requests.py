@@ -11,7 +11,7 @@ from sim.invariants.evidence import evidence, moment
 from sim.invariants.facts import NEVER, Facts
 from sim.invariants.faults import standing
 from sim.invariants.invariant import HELD, Explanation, Finding, Invariant, needs
-from sim.invariants.records import Run, UserMessage
+from sim.invariants.records import Run, ToolUse, UserMessage
 from sim.invariants.rows import quoted, row_text, rows_text
 from sim.invariants.verdict import Violation
 
@@ -19,7 +19,7 @@ from sim.invariants.verdict import Violation
 
 
 def one_request_one_effect(facts: Facts) -> Iterator[Finding]:
-    """Judges every request key that was accepted or refused."""
+    """Judges every request key that was accepted or refused, and every tool call that was carried out."""
     refused = [event.data["key"] for event in facts.of("run.refused")]
     runs: dict[str, list[Run]] = {}
     for run in facts.runs.values():
@@ -28,6 +28,24 @@ def one_request_one_effect(facts: Facts) -> Iterator[Finding]:
         own = runs.get(user.key, [])
         if own or user.key in refused:
             yield _judge_request(user, own, facts)
+    for tool in facts.tools.values():
+        if tool.started:
+            yield _judge_starts(tool, facts)
+
+
+def _judge_starts(tool: ToolUse, facts: Facts) -> Finding:
+    """Judges that the tool of a call ran once: a second answer to a question, or a second worker, runs nothing."""
+    first, last = tool.started[0], tool.started[-1]
+    asked = sum(call.call_id == tool.call_id for m in facts.messages.values() for call in m.calls)
+    if len(tool.started) <= max(1, asked) or facts.crashed_between(first.position, last.position):
+        return HELD
+    return Violation(
+        invariant="one-request-one-effect",
+        promised=f"call {tool.call_id} was asked for once, so its tool runs once",
+        found=f"its tool ran {len(tool.started)} times",
+        evidence=evidence(facts, facts.runs.get(tool.run or ""), *(event.position for event in tool.started)),
+        subject=tool.call_id,
+    )
 
 
 def _judge_request(user: UserMessage, runs: list[Run], facts: Facts) -> Finding:
@@ -162,15 +180,16 @@ def _late_prompt(user: UserMessage, run: Run, found: str, seen: Event, facts: Fa
 ONE_REQUEST_ONE_EFFECT = Invariant(
     id="one-request-one-effect",
     family="runs",
-    promise="One request key has one effect, however often it arrives: one message, one run, one answer; "
-    "a refused one has none.",
+    promise="One request has one effect, however often it arrives: one message, one run, one answer, "
+    "one execution of each call; a refused one has none.",
     judge=one_request_one_effect,
     unclaimed=needs("idempotent_start"),
     explain=Explanation(
         meaning="A client that got no reply must send again, and cannot know whether the first copy arrived. The "
         "client's key tells the server that both are one request: the second is answered with the run that there is, "
         "before, during and after that run, and after a restart. The person's message is in the journal once and the "
-        "model is not asked again. A request that was refused leaves nothing behind.",
+        "model is not asked again. In the same way a call runs its tool once, however often a person approves it. A "
+        "request that was refused leaves nothing behind.",
         example="The reply to a submit is lost and the browser sends again; the prompt is there twice, and the tools "
         "run twice.",
         usual_cause="The key is made by the server, or checked and entered in two steps, or kept in memory only; or "

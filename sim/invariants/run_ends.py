@@ -71,13 +71,14 @@ def own_end(run: Run, stop: Stop, facts: Facts) -> str:
 def cancelled_by_start(run: Run, facts: Facts) -> bool:
     """Whether the policy is that a new message cancels the run before it, and there was one.
 
-    It is accepted when it has cancelled the run, and so perhaps after the end, or never if the server is killed.
+    It is accepted when it has cancelled the run, and so perhaps after the end, or never if the server is killed;
+    of two that were under way together nobody sees which came first.
     """
     history = facts.history
     if history.policies.get("busy", history.capabilities.concurrent_runs) != "cancel_earlier":
         return False
     others = [other for other in facts.runs.values() if other.session == run.session]
-    if any(other.asked < run.end and other.accepted.position > run.accepted.position for other in others):
+    if any(other is not run and other.asked < run.end and run.asked < other.end for other in others):
         return True
     answered = [other.key for other in others] + [event.data["key"] for event in facts.of("run.refused")]
     open_ones = (event for event in facts.of("client.sent") if event.data["key"] not in answered)

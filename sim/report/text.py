@@ -77,7 +77,9 @@ def summary(campaign: CampaignResult, about: About) -> str:
     partial = partial_line(campaign, about)
     lines += ["", partial] if partial else [""]
     where = f"  report: {visible(about.report)}" if about.report else ""
-    lines += [f"wall time {campaign.wall_s:.2f} s", f"{totals(campaign)}{where}  exit {int(campaign.exit)}"]
+    stopped = ", stopped by the user" if campaign.interrupted else ""
+    last = f"{totals(campaign)}{stopped}{where}  exit {int(campaign.exit)}"
+    lines += [f"wall time {campaign.wall_s:.2f} s", last]
     return inert("\n".join(lines))
 
 

@@ -8,6 +8,7 @@ author wrote.
 
 from __future__ import annotations
 
+import random  # seeded: chooses pauses when a case is made; the case holds what was chosen
 from collections.abc import Callable, Iterator
 
 import trio
@@ -16,7 +17,7 @@ from attrs import define, field
 from sim.adapters.loading import LoadedAdapter
 from sim.adapters.process import describe, leaves
 from sim.adapters.protocol import Capabilities
-from sim.case import Case
+from sim.case import Case, Placement, with_axes
 from sim.engine.hosting import Host, host
 from sim.engine.strategies import CountChoices, portfolio
 from sim.errors import BlockedInRealTimeError, UsageError
@@ -193,8 +194,20 @@ async def _search(
             break
         makers = portfolio(max(counter.choices, measured.steps))
         strategy = makers[number % len(makers)][1](seed * 1_000_003 + number)
+        case = _with_pauses(case, executor.scenario, seed * 1_000_003 + number)
         book.enter(await executor.judge(it, case, strategy, expect=False), case, explored=True)
     return swept
+
+
+def _with_pauses(case: Case, scenario: Scenario, seed: int) -> Case:
+    """Returns the case with a pause chosen for every step that may happen ``within`` some time."""
+    draw = random.Random(seed)
+    pauses = [
+        (f"{step.label}.within", Placement("time", number=draw.randrange(step.timing.within_ns + 1)))
+        for step in scenario.steps
+        if step.timing.within_ns
+    ]
+    return with_axes(case, (*case.axes, *pauses)) if pauses else case
 
 
 def _enter_audit(book: _Book, result: CaseResult, base: Case) -> None:

@@ -46,14 +46,18 @@ class Shrunk:
 def concrete(scenario: Scenario, case: Case) -> Scenario:
     """Returns a scenario of its own that runs exactly this case: no sweep, every action a placed step."""
     steps: list[Step] = []
-    for step in scenario.steps:
+    for written in scenario.steps:
+        pause = case.axis(f"{written.label}.within")
+        timing = evolve(written.timing, within_ns=0, delay_ns=written.timing.delay_ns + (pause.number if pause else 0))
+        step = evolve(written, timing=timing) if pause is not None else written
         placement = case.axis(step.timing.axis) if step.timing.axis is not None else None
         if placement is None:
             steps.append(step)
         elif placement.kind == "after":
-            steps.append(evolve(step, timing=Timing(after=placement.name, delay_ns=placement.number)))
+            pause_ns = placement.number + step.timing.delay_ns
+            steps.append(evolve(step, timing=Timing(after=placement.name, delay_ns=pause_ns)))
         elif placement.kind != "never":
-            steps.append(evolve(step, timing=Timing(at=placement)))
+            steps.append(evolve(step, timing=Timing(at=placement, delay_ns=step.timing.delay_ns)))
     for number, action in enumerate(case.actions, start=1):
         label = f"{action.verb}-{number}"
         steps.append(Step(actor=action.actor, verb=action.verb, label=label, timing=Timing(at=action.at)))

@@ -1,0 +1,67 @@
+"""When an author's steps happen."""
+
+from __future__ import annotations
+
+import pytest
+
+from sim.adapters.loading import load_adapter
+from sim.case import Case, Placement
+from sim.engine.hosting import host
+from sim.history import History
+from sim.scenario.loader import load_scenario
+from sim.search.execute import Executor, workspace
+from sim.search.shrink import concrete
+
+HEAD = """
+version: 1
+name: timing
+actors: {alice: {is: client}}
+script: {model: [{stream: [{text: [a, b]}, {finish: end_turn}]}, {stream: [{text: [c]}, {finish: end_turn}]}]}
+"""
+
+
+def play(steps: str, case: Case | None = None) -> History:
+    scenario = load_scenario((HEAD + steps).encode(), "timing.race.yaml")
+    with workspace() as folder:
+        executor = Executor(scenario, load_adapter("ref:memory"), folder)
+        return host(lambda it: executor.run(it, case or Case(scenario="timing"))).history
+
+
+def taken(history: History) -> list[tuple[str, int]]:
+    return [(event.data["label"], event.time_ns // 1_000_000) for event in history.of("step.taken")]
+
+
+@pytest.mark.parametrize(
+    ("steps", "expected"),
+    [
+        ("steps: [{alice.send: Hi}, {alice.reload: {after: send, delay: 30ms}}]", [("send", 0), ("reload", 30)]),
+        ("steps: [{alice.send: Hi}, {alice.reload: {at: 15ms}}]", [("send", 0), ("reload", 15)]),
+        (
+            "steps: [{alice.send: Hi}, {alice.reload: {at: model.turn1.c1.before, delay: 5ms}}]",
+            [("send", 0), ("reload", 25)],
+        ),
+        ("steps: [{alice.send: Hi}, {alice.send: {text: Again, delay: 1s, as: second}}]", [("send", 0), ("second", 1040)]),
+        ("steps: [{alice.send: Hi}, {alice.reload: {after: send, within: 1s}}]", [("send", 0), ("reload", 0)]),
+    ],
+)
+def test_a_step_happens_when_its_timing_says(steps: str, expected: list[tuple[str, int]]) -> None:
+    assert taken(play(steps)) == expected
+
+
+def test_a_case_says_how_long_a_step_with_within_waits() -> None:
+    steps = "steps: [{alice.send: Hi}, {alice.reload: {after: send, within: 1s}}]"
+    case = Case(scenario="timing", axes=(("reload.within", Placement("time", number=7_000_000)),))
+    assert taken(play(steps, case)) == [("send", 0), ("reload", 7)]
+    scenario = load_scenario((HEAD + steps).encode(), "timing.race.yaml")
+    assert concrete(scenario, case).steps[1].timing.delay_ns == 7_000_000
+
+
+def test_reloads_and_resubmits_happen_as_often_as_they_say() -> None:
+    history = play("steps: [{alice.send: Hi}, {alice.resubmit: {times: 2}}, {alice.reload: {times: 3, after: send}}]")
+    assert len(list(history.of("client.sent"))) == 3
+    assert len([event for event in history.of("journal.read") if event.data["reason"] == "reload"]) == 3
+
+
+def test_a_step_whose_moment_never_comes_is_noted() -> None:
+    history = play("steps: [{alice.send: Hi}, {alice.stop: {at: store.append#99.before}}]")
+    assert [event.data["label"] for event in history.of("step.skipped")] == ["stop"]
