@@ -65,11 +65,17 @@ class ModelCalls:
         """Decides and commits, in a critical section of its own."""
         return await self.writer.append(self.run_state.session_id, decide)
 
-    def context(self) -> tuple[Item, ...]:
-        """Returns what the speaker knows."""
+    def context(self, stale: tuple[str, ...] = ()) -> tuple[Item, ...]:
+        """Returns what the speaker knows, but for what a failed attempt said: the next one takes its place."""
+        run = self.run_state
         if self.speaker.call_id is None:
-            return self.writer.given(self.run_state.session_id)
-        return self.writer.given_to_agent(self.run_state.run_id, self.speaker.call_id)
+            items = self.writer.given(run.session_id)
+        else:
+            items = self.writer.given_to_agent(run.run_id, self.speaker.call_id)
+        if not stale:
+            return items
+        calls = {call.call_id for call in run.calls.values() if call.message_id in stale}  # membership only
+        return tuple(item for item in items if item.id not in stale and item.call_id not in calls)
 
     # --- a response
 
@@ -102,7 +108,7 @@ class ModelCalls:
             run_id=run.run_id,
             session_id=run.session_id,
             attempt=response.attempt,
-            context=self.context(),
+            context=self.context(response.stale),
             actor=self.speaker.actor,
         )
         async with writer.ports.model(request, on_late=on_late) as stream:

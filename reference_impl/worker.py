@@ -112,9 +112,8 @@ class Worker(ModelCalls):
         """Asks a person about a call and waits for the answer, however long that takes."""
         run_id = self.run_state.run_id
         answered = self.writer.controls[run_id].answered[call.call_id] = trio.Event()
-        asked = await self.append(lambda stamp: decide_ask(self.state, stamp, run_id, call.call_id))
-        if isinstance(asked, Refused):
-            return False
+        # Refused only when a stop was first, and then the wait raises.
+        await self.append(lambda stamp: decide_ask(self.state, stamp, run_id, call.call_id))
         await answered.wait()
         return call.state == "answered"
 

@@ -9,12 +9,44 @@ from __future__ import annotations
 from reference_impl.bugs.agents import AGENTS
 from reference_impl.bugs.approvals import APPROVALS
 from reference_impl.bugs.bug import Bug
+from reference_impl.bugs.clocks import CLOCKS
+from reference_impl.bugs.closures import CLOSED
 from reference_impl.bugs.completion import COMPLETION
+from reference_impl.bugs.context import CONTEXT
+from reference_impl.bugs.early_stops import EARLY_STOPS
+from reference_impl.bugs.fencing import FENCING
 from reference_impl.bugs.harness import HARNESS
+from reference_impl.bugs.identity import IDENTITY
+from reference_impl.bugs.kept import KEPT
+from reference_impl.bugs.markers import MARKERS
+from reference_impl.bugs.partial_texts import PARTIAL_TEXTS
+from reference_impl.bugs.prompts import PROMPTS
+from reference_impl.bugs.rewrites import REWRITES
 from reference_impl.bugs.runs import RUNS
 from reference_impl.bugs.stop import STOP
+from reference_impl.bugs.synthetic import SYNTHETIC
 from reference_impl.bugs.tools import TOOLS
 
-BUGS: tuple[Bug, ...] = (*STOP, *COMPLETION, *TOOLS, *APPROVALS, *AGENTS, *RUNS, *HARNESS)
+BUGS: tuple[Bug, ...] = (
+    *STOP,
+    *EARLY_STOPS,
+    *PARTIAL_TEXTS,
+    *COMPLETION,
+    *IDENTITY,
+    *TOOLS,
+    *CONTEXT,
+    *APPROVALS,
+    *AGENTS,
+    *RUNS,
+    *REWRITES,
+    *HARNESS,
+    *MARKERS,
+    *CLOSED,
+    *SYNTHETIC,
+    *KEPT,
+    *CLOCKS,
+    *FENCING,
+    *PROMPTS,
+)
 
 __all__ = ["BUGS", "Bug"]

@@ -16,7 +16,7 @@ from reference_impl.model_calls import Response
 from reference_impl.state import LEAD, Call, Run, Speaker
 from reference_impl.worker import Worker
 from reference_impl.writer import Writer
-from sim.adapters.protocol import Item, ToolCall, ToolError
+from sim.adapters.protocol import Item, ToolCall, ToolError, ToolTraits
 
 End = Literal["tool.completed", "tool.failed"]
 
@@ -40,12 +40,15 @@ class _FlushesPerIteration(Worker):
         self.gathered.clear()
         response = await super().ask()
         if response is not None:
-            calls = [call for _, content, _ in self.gathered for call in content.calls]
+            calls = [call for _, content, _ in self.gathered for call in content.calls if self._plain(call)]
             results = await self._results(calls) if response.reason == "tool_use" else {}
             async with self.writer.critical(self.run_state.session_id):
                 if self.run_state.state == "running":
                     self._flush(response, results)
         return response
+
+    def _plain(self, call: ToolCall) -> bool:
+        return self.writer.ports.tool_traits(call.name) == ToolTraits()  # others take longer than an iteration
 
     def _flush(self, response: Response, results: dict[str, tuple[End, str]]) -> None:
         for message_id, content, reason in self.gathered:

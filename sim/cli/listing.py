@@ -88,7 +88,7 @@ def _coverage() -> Rows:
     for row in coverage(covers for scenario in select(()) for covers in scenario.covers):
         total = len(row.covered) + len(row.missing)
         rows.append((row.system, f"{len(row.covered):2} of {total:2} covered: {' '.join(row.covered) or '-'}"))
-        rows.append(("", f"      not yet: {' '.join(row.missing) or '-'}"))
+        rows.append((f"{row.system}, not yet", " ".join(row.missing) or "-"))
     return rows
 
 

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from attrs import fields_dict
 
 from sim.case import Case
+from sim.invariants.verdict import GRADES, Grade
 from sim.report.about import About, partial_line
 from sim.report.diff import journal_diff
 from sim.report.escape import columns, elide, inert, pad, visible, wrap
@@ -114,6 +115,8 @@ def _claim(failure: Failure, about: About) -> list[str]:
     rule = about.rules.get(broken.invariant, "")
     lines = _field("rule", rule) if rule else []
     lines += _field("promised", broken.promised) + _field("found", broken.found)
+    if broken.grade:
+        lines += _field("reached", _reached(broken.grade))
     lines += _field("scenario", _titled(failure))
     failing = failing_cases(failure)
     which = f"     (1 of {failing} failing)" if failing > 1 else "     (the only one failing)"
@@ -121,6 +124,11 @@ def _claim(failure: Failure, about: About) -> list[str]:
     if failure.deviation:
         lines += _field("differs", f"not repeatable, a fresh run took another way: {failure.deviation}")
     return lines
+
+
+def _reached(grade: Grade) -> str:
+    """Returns how far the lost thing had come on the way from the model to a screen: the line in capitals."""
+    return " < ".join(line.upper() if line == grade else line for line in GRADES if line)
 
 
 def _titled(failure: Failure) -> str:

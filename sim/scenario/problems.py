@@ -115,6 +115,10 @@ class ScenarioError(UsageError):
         self.problems = tuple(problems)
         super().__init__(render(self.problems))
 
+    def __reduce__(self) -> tuple[type[ScenarioError], tuple[tuple[Problem, ...]]]:
+        """Crosses between processes as its problems, not as its text."""
+        return type(self), (self.problems,)
+
 
 def render(problems: Iterable[Problem]) -> str:
     """Returns the problems as text for a terminal, ending with a line of counts."""

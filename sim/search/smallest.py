@@ -75,7 +75,7 @@ def _case(scenario: Scenario) -> Case:
 
 
 def _breaks(result: CaseResult, invariant: str) -> bool:
-    return result.trouble is None and any(violation.invariant == invariant for violation in result.violations)
+    return any(violation.invariant == invariant for violation in result.violations)
 
 
 @define
@@ -112,7 +112,8 @@ class _Reduction:
         return await self.judge(candidate)
 
     def _take(self, candidate: Scenario, tried: CaseResult) -> bool:
-        if not _breaks(tried, self.invariant) or not _sayable(candidate):
+        new_trouble = tried.trouble is not None and self.result.trouble is None
+        if new_trouble or not _breaks(tried, self.invariant) or not _sayable(candidate):
             return False
         self.scenario, self.result = candidate, tried
         return True

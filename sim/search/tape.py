@@ -31,8 +31,8 @@ ROUNDS = 3  # per exchange: two of them may call tools
 HOLDS = 3
 HEAD_SLOTS = 24
 HOLD_SLOTS = 3
-TOOL_LIMIT_NS = 200 * MS
-RUN_LIMIT_NS = 600 * MS
+TOOL_LIMITS_NS = (200 * MS, SLOW_NS)  # the second one ties with a slow tool
+RUN_LIMITS_NS = (600 * MS, 50 * MS, 110 * MS)
 BLOCKS = (HEAD_SLOTS, *EXCHANGES * (EXCHANGE_SLOTS, *ROUNDS * (ROUND_SLOTS,)), *HOLDS * (HOLD_SLOTS,))
 """Lengths of the blocks of a tape, in order."""
 
@@ -137,17 +137,17 @@ def _people(head: Slots) -> tuple[ClientSpec, ...]:
 
 
 def _limits(head: Slots, claims: Capabilities) -> Limits:
-    which = head.choose("", "tool", "run", odds=50)
-    tool_ns = head.choose(TOOL_LIMIT_NS, SLOW_NS, odds=100)  # the second one ties with a slow tool
+    which = head.choose("", "tool", "run", odds=60)
+    tool_ns, run_ns = head.choose(*TOOL_LIMITS_NS, odds=100), head.choose(*RUN_LIMITS_NS, odds=170)
     if which not in claims.limits:
         return Limits()
-    return Limits(tool_ns=tool_ns) if which == "tool" else Limits(run_ns=RUN_LIMIT_NS)
+    return Limits(tool_ns=tool_ns) if which == "tool" else Limits(run_ns=run_ns)
 
 
 def _policies(head: Slots, claims: Capabilities) -> dict[str, str]:
     """Chooses what a busy session does, and at most one other policy."""
     words = [(name, word) for name in POLICIES if name != "busy" for word in POLICIES[name][1:]]
-    chosen = [head.choose(("busy", ""), *(("busy", word) for word in POLICIES["busy"][1:]), odds=90)]
+    chosen = [head.choose(("busy", ""), *(("busy", word) for word in POLICIES["busy"][1:]), odds=110)]
     chosen.append(head.choose(("", ""), *words, odds=70))
     return {name: word for name, word in chosen if word and name in claims.policies}
 

@@ -35,7 +35,13 @@ SLOW_NS = 400 * MS
 EQUAL = ("Same ", "text ", "once ", "more", ".")
 HOSTILE = ("data: one\n\n", "\u2028", "id: 7\r\n", "\ufeff", "end")  # what a wire format may trip over
 
-_ATTEMPTS = (("error",), ("silent",), ("error", "error"), ("silent", "error"), ("error", "error", "error"))
+_ATTEMPTS = (
+    ("error",),
+    ("silent",),
+    ("error", "error"),
+    ("error", "error", "error"),  # after the third one the reference gives up
+    ("silent", "error", "silent"),
+)
 
 
 _CLOSES: tuple[tuple[Literal["cancel", "complete"], int], ...] = (
@@ -115,7 +121,7 @@ class ScriptWriter:
             wait_ns=slots.choose(0, 300 * MS, odds=30),
             close=slots.choose(*_CLOSES, odds=80),
         )
-        attempts: tuple[str, ...] = slots.choose((), *_ATTEMPTS, odds=50)
+        attempts: tuple[str, ...] = slots.choose((), *_ATTEMPTS, odds=60)
         broken, pieces = slots.choose("text", "call", "nothing", odds=100), slots.choose(1, 2, 3, odds=150)
         for ending in attempts:
             self._attempt(manner, ending, broken, pieces)

@@ -52,7 +52,7 @@ def test_ctrl_c_ends_the_run_after_the_case_at_hand_and_keeps_what_is_known(tmp_
     assert (running.returncode, err) == (130, b"")
     lines = rest.decode().splitlines()
     assert "partial: stopped by the user after 1 of 2 scenarios" in lines
-    assert lines[-1] == "1 scenario, 1 case: 1 ok  report: out  exit 130"
+    assert lines[-1] == "1 scenario, 1 case: 1 ok, stopped by the user  report: out  exit 130"
     report = (tmp_path / "out" / "report.txt").read_text().splitlines()
     assert report[1] == "partial: stopped by the user after 1 of 2 scenarios"
     assert report[-1] == lines[-1]

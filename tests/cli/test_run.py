@@ -45,7 +45,7 @@ def test_a_race_that_never_happened_is_exit_3(journalsim: Command, scenario: Wri
     never = "expect:\n  sometimes: [{message: model.turn1, state: completed}]\n"
     done = journalsim("run", scenario(also=never))
     assert done.code == 3
-    assert "one: line 11: a `sometimes` was never met in 1 cases" in done.out
+    assert "one: line 11: a `sometimes` was never met in 1 case" in done.out
     assert done.lines[-1] == "1 scenario, 1 case: 1 inconclusive  exit 3"
 
 

@@ -41,9 +41,9 @@ def test_the_reference_holds_it_and_the_race_really_happens(path: Path) -> None:
 def test_some_bug_of_the_zoo_fails_it(path: Path) -> None:
     """A scenario that no known bug fails is not yet worth its place."""
     scenario = load(path)
-    assert any(
-        _fails(scenario, load_adapter(f"ref:bug-{bug.name}")) for bug in zoo() if bug.trips != ("deterministic",)
-    )
+    bugs = [bug for bug in zoo() if bug.trips != ("deterministic",)]
+    bugs.sort(key=lambda bug: bug.failure_mode not in scenario.covers)  # the ones that it is about go first
+    assert any(_fails(scenario, load_adapter(f"ref:bug-{bug.name}")) for bug in bugs)
 
 
 def _fails(scenario: Scenario, adapter: LoadedAdapter) -> bool:

@@ -82,3 +82,9 @@ def test_rows_that_vanish_for_another_reason_are_not(kind: str):
 def test_rows_that_vanish_before_the_reader_leaves_are_not():
     story = Story().asks().reads(U("Hi")).reads().leaves()
     assert list(taken_by_disconnect(Facts(story.history()))) == []
+
+
+def test_rows_of_a_run_that_was_taken_back_are_not_taken_by_a_reader():
+    story = Story().asks().stops(mode="rollback").reads(U("Hi"), reason="reload").leaves()
+    story.ends("r1", "interrupted", "rolled_back").quiet().reads(END("r1", "interrupted", "rolled_back"))
+    assert list(taken_by_disconnect(Facts(story.history()))) == []

@@ -180,6 +180,23 @@ def test_new_message_may_cancel_the_run_before_it_by_policy(policies: dict, clai
     assert left(story).status is Status.VIOLATED
 
 
+@pytest.mark.parametrize(
+    ("story", "status"),
+    [
+        # cancelled first, accepted afterwards
+        (Story().sends("Yo", "k2").asks().ends("r1", "interrupted", "stopped").accepts("Yo", "r2", "k2"), Status.HOLDS),
+        # cancelled by a request that was never answered, because the server was killed
+        (Story().asks().sends("Yo", "k2").ends("r1", "interrupted", "stopped").crashes().starts(), Status.HOLDS),
+        (Story().asks().sends("Yo", "k2").event("run.refused", key="k2").ends("r1", "interrupted", "stopped"), None),
+        (Story().asks().sends("Yo", "k2", session="s2").ends("r1", "interrupted", "stopped"), None),
+        (Story().asks().ends("r1", "interrupted", "stopped").asks("Yo", "r2", "k2"), None),
+    ],
+)
+def test_message_that_cancels_a_run_need_not_be_accepted_before_its_end(story: Story, status: Status | None):
+    story.policies = {"busy": "cancel_earlier"}
+    assert bool(stop(story.quiet().reads(STOPPED)).violations) == (status is None)
+
+
 # --- disconnect-is-not-stop
 
 

@@ -3,6 +3,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from attrs import evolve
 from story import END, A, C, R, Story, U
 
 from sim.invariants.expectations import COMBINATORS, PREDICATES, check_expectations, met_sometimes
@@ -247,3 +248,10 @@ def test_sometimes_tells_line_by_line_what_a_case_met():
 def test_every_condition_of_the_language_can_be_judged():
     assert set(PREDICATES) == set(EXPECTATIONS)
     assert set(COMBINATORS) == set(WORDS)
+
+
+def test_expectation_of_what_the_adapter_does_not_claim_is_not_claimed():
+    story = stopped(KEPT)
+    story.claims = evolve(story.claims, partials=False)
+    (verdict,) = judged(story, says("journal.contains", message="model.turn1", state="interrupted"))
+    assert (verdict.status, verdict.reason) == (Status.NOT_CLAIMED, "the adapter does not declare partials")

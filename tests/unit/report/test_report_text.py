@@ -69,6 +69,11 @@ def test_a_failure_without_file_rule_and_company_is_short() -> None:
     assert_snapshot("failure_short.txt", text + "\n")
 
 
+def test_only_a_loss_says_how_far_the_lost_message_had_come() -> None:
+    assert "reached:  emitted < received < accepted < synced < sent < APPLIED\n" in failure_text(failure(), ABOUT)
+    assert "reached:" not in failure_text(failure(violation=violation(grade="")), ABOUT)
+
+
 def test_a_scenario_that_does_not_repeat_is_called_so() -> None:
     result = ScenarioResult(scenario=scenario(), cases=2, failed=1, failures=(failure(deviation="event 3"),))
     assert "NONDETERMINISTIC 1 (1 cause)" in scenario_lines(result)

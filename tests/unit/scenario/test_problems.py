@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from collections.abc import Callable
 
 import pytest
@@ -143,3 +144,11 @@ def test_lists_read_as_sentences() -> None:
 def test_the_same_problem_is_told_once(problems: Callable[[str], list[Problem]]) -> None:
     text = "steps: [{client.send: Hi}, &s {client.stop: {at: $x}}, *s]\n"
     assert [problem.code for problem in problems(text)] == ["E201"]
+
+
+def test_an_error_crosses_between_processes_with_its_problems() -> None:
+    with pytest.raises(ScenarioError) as caught:
+        load_scenario(b"version: 2", "a.race.yaml")
+    again = pickle.loads(pickle.dumps(caught.value))
+    assert again.problems == caught.value.problems
+    assert str(again) == str(caught.value)

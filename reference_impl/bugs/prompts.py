@@ -1,0 +1,77 @@
+"""Mistakes around what a person sends: stored once, at once, and known to the model."""
+
+from __future__ import annotations
+
+from reference_impl.bugs.bug import Bug, with_parts
+from reference_impl.bugs.views import cut_short
+from reference_impl.server import Server
+from reference_impl.writer import Writer
+from sim.adapters.protocol import Item
+
+
+class _ForgetsTheKey(Server):
+    async def start(self, session_id: str, text: str, key: str) -> str:
+        known = self.state.session(session_id).keys.get(key)
+        if known is not None and self.state.runs[known].ended:
+            key = f"{key} again"  # keys are those of active runs
+        return await super().start(session_id, text, key)
+
+
+class _StoresTheTurn(Writer):
+    """Stores a prompt together with the first words of its answer."""
+
+    def shown(self, session_id: str) -> tuple[Item, ...]:
+        return tuple(item for item in super().shown(session_id) if item.kind != "user" or self._stored(item))
+
+    def _stored(self, item: Item) -> bool:
+        run = self.state.runs[item.run_id or ""]
+        return run.ended or len(run.messages) > 1 or run.state == "cancelling"
+
+
+class _ShowsPartialsOnly(Writer):
+    """Writes interrupted text to the store of the page, which is not that of the model."""
+
+    def given(self, session_id: str) -> tuple[Item, ...]:
+        return tuple(item for item in super().given(session_id) if not cut_short(item))
+
+
+class _RestoresForThePage(Writer):
+    """Puts the prompt of a run that crashed back where people see it."""
+
+    def given(self, session_id: str) -> tuple[Item, ...]:
+        return tuple(item for item in super().given(session_id) if item.kind != "user" or not self._restored(item))
+
+    def _restored(self, item: Item) -> bool:
+        return self.state.runs[item.run_id or ""].cause == "crashed"
+
+
+PROMPTS = (
+    Bug(
+        name="repeated-submit-runs-twice",
+        summary="A submit that is repeated after its run has ended begins a second run.",
+        failure_mode="HW-5",
+        trips=("one-request-one-effect",),
+        build=with_parts(server=_ForgetsTheKey),
+    ),
+    Bug(
+        name="prompt-stored-with-the-answer",
+        summary="A prompt is stored with the first words of the answer, after the model was called.",
+        failure_mode="HW-1",
+        trips=("prompt-first",),
+        build=with_parts(writer=_StoresTheTurn),
+    ),
+    Bug(
+        name="partial-unknown-to-model",
+        summary="People see an interrupted message that the model is never given.",
+        failure_mode="DF-15",
+        trips=("store-equals-context",),
+        build=with_parts(writer=_ShowsPartialsOnly),
+    ),
+    Bug(
+        name="restored-prompt-unknown-to-model",
+        summary="After a crash people see a prompt that the model is never given.",
+        failure_mode="HW-23",
+        trips=("store-equals-context",),
+        build=with_parts(writer=_RestoresForThePage),
+    ),
+)
