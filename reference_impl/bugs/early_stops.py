@@ -76,7 +76,8 @@ EARLY_STOPS = (
         name="stop-without-handle-ignored",
         summary="A run gets its handle for stopping when its extensions are loaded, and an earlier stop does nothing.",
         failure_mode="GO-12",
-        trips=("stop-ends-run",),
+        # Where the run goes on to its time limit, its terminal does not tell of the stop.
+        trips=("stop-ends-run", "one-terminal-per-run"),
         build=with_parts(server=_StopsByHandle, writer=_HasHandles, worker=_LoadsExtensionsFirst),
     ),
     Bug(

@@ -32,7 +32,7 @@ class _OneBufferPerId(Worker):
         return super().commit_completion(response, message_id, content, reason)
 
     def _pieces(self, response: Response) -> list[str]:
-        return [m for m in response.messages if self.run_state.messages[m].state == "open"]
+        return [m for m in response.messages if self.run_state.messages[m].state in ("open", "interrupted")]
 
 
 class _GluesTheRetry(Worker):

@@ -23,8 +23,7 @@ class _KeepsPlainText(BufferedWriter):
     """Gathers strings alone: what comes as a typed part is not one."""
 
     def snapshot(self, message_id: str) -> Content:
-        content = super().snapshot(message_id)
-        return evolve(content, reasoning="", calls=())
+        return evolve(super().snapshot(message_id), reasoning="")
 
 
 class _SkipsThoughts(BufferedWriter):
@@ -113,7 +112,8 @@ class _ApologizesForTheModel(Worker):
         if isinstance(decision, Refused) or self.run_state.cause == "rolled_back":
             return decision
         *rows, terminal = decision
-        if terminal.kind != "run.aborted" or "tool.aborted" not in [row.kind for row in rows]:
+        cut_short = any(message.state in ("open", "interrupted") for message in self.run_state.messages.values())
+        if terminal.kind != "run.aborted" or cut_short or "tool.aborted" not in [row.kind for row in rows]:
             return decision
         run, batch = evolve(self.run_state, seq=self.run_state.seq + len(rows)), Batch(stamp)
         made_up = f"{run.run_id}/m{_next(run, [row.kind for row in rows])}"

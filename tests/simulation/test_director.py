@@ -40,7 +40,10 @@ def taken(history: History) -> list[tuple[str, int]]:
             "steps: [{alice.send: Hi}, {alice.reload: {at: model.turn1.c1.before, delay: 5ms}}]",
             [("send", 0), ("reload", 25)],
         ),
-        ("steps: [{alice.send: Hi}, {alice.send: {text: Again, delay: 1s, as: second}}]", [("send", 0), ("second", 1040)]),
+        (
+            "steps: [{alice.send: Hi}, {alice.send: {text: Again, delay: 1s, as: second}}]",
+            [("send", 0), ("second", 1040)],
+        ),
         ("steps: [{alice.send: Hi}, {alice.reload: {after: send, within: 1s}}]", [("send", 0), ("reload", 0)]),
     ],
 )
