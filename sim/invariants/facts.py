@@ -227,9 +227,26 @@ class Facts:
         """Returns for each of :meth:`items` the reference of its message, or None."""
         key = (look.position, "refs")
         if key not in self._made:
-            self._made[key] = self.refs(self.items(look), self.session(look))
+            refs = self.refs(self.items(look), self.session(look))
+            if look.kind != "journal.read" and self._strangers:
+                # what the journal holds of nobody is nobody's in what the model is given
+                refs = tuple(
+                    None if item.id in self._strangers else ref
+                    for item, ref in zip(self.items(look), refs, strict=True)
+                )
+            self._made[key] = refs
         found: tuple[str | None, ...] = self._made[key]
         return found
+
+    @cached_property
+    def _strangers(self) -> tuple[str, ...]:
+        """Ids of messages in the journal at the end that belong to nobody."""
+        return tuple(
+            item.id
+            for read in self.final_reads.values()
+            for item, ref in zip(self.items(read), self.refs_in(read), strict=True)
+            if ref is None and item.id is not None and item.kind in ("user", "assistant")
+        )
 
     def keyed(self, look: Event) -> Mapping[str, Sequence[Item]]:
         """Returns the items of :meth:`items` by what makes each the same in two looks, see :func:`key_of`."""

@@ -67,6 +67,8 @@ def _lost_model_message(message: ModelMessage, run: Run, facts: Facts) -> Iterat
     bare = not (message.whole_text or message.whole_reasoning)
     calls = tuple(row for call in message.calls for row in facts.call_rows.get(call.call_id, ()))
     reason = facts.unsettled(run)
+    if bare and not calls and run.stop is not None and run.stop.delivered.position < done:
+        return  # cut short by the stop, it may have been half a call, of which nothing can be kept
     if not rows and not (bare and calls):
         if reason:
             yield Unsure(reason)

@@ -9,6 +9,10 @@ from sim.invariants.facts import Facts
 from sim.invariants.records import Run, Stop
 
 
+OF_ITSELF = ("timed_out", "lost_lease")
+"""Causes of an interruption to which a run comes only by going on."""
+
+
 def end_of(run: Run, facts: Facts) -> tuple[str, str | None]:
     """Returns state and cause with which a run ended: as announced, else as its marker says, else ``("", None)``."""
     if run.ended is not None and run.ended.data.get("state"):
@@ -42,7 +46,8 @@ def work_of(run: Run, facts: Facts, after: float) -> Iterator[Event]:
 
 def went_on(run: Run, stop: Stop, facts: Facts) -> bool:
     """Whether a run carried on after the answer to its stop, as if nobody had stopped it, to another end."""
-    if stop.answered is None or end_of(run, facts)[0] == "interrupted":
+    state, cause = end_of(run, facts)
+    if stop.answered is None or (state == "interrupted" and cause not in OF_ITSELF):
         return False
     answered = stop.answered.position
     chunks = [event for event in facts.of("model.chunk") if event.run == run.id and event.position > answered]
