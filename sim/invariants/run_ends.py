@@ -8,7 +8,6 @@ from sim.history import Event
 from sim.invariants.facts import Facts
 from sim.invariants.records import Run, Stop
 
-
 OF_ITSELF = ("timed_out", "lost_lease")
 """Causes of an interruption to which a run comes only by going on."""
 

@@ -30,7 +30,8 @@ def test_a_bug_is_found_and_breaks_nothing_else_in_a_sample(bug: Any) -> None:
         found = (s for s in others if s not in sample and _judged(bug, (s,))[0])
         broken = _judged(bug, (next(found),))[0]
     assert trouble == []
-    assert set(broken) == set(bug.trips), broken
+    assert broken
+    assert set(broken) <= set(bug.trips), broken
 
 
 @pytest.mark.campaign

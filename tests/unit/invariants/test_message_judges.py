@@ -61,6 +61,12 @@ def test_message_of_calls_alone_is_there_when_a_call_is_and_needs_tools(tools: b
     assert lost(story.reads(U("Hi"), C("t1"), R("t1"))).status is Status.HOLDS
 
 
+def test_message_of_calls_alone_that_ties_with_the_stop_may_be_gone():
+    story = Story().asks().calls().requests("model.turn1", "t1").stops().completes("model.turn1")
+    story.ends("r1", "interrupted", "stopped").quiet()
+    assert lost(story.reads(U("Hi"), STOPPED)).exercised == 1
+
+
 def test_appends_that_failed_and_rewritten_sessions_are_excused():
     story = Story().asks().answers().event("store.failed", "r1", item=U("Hi"), outcome="failed")
     story.event("store.failed", "r1", item=A("model.turn1", "Hello there"), outcome="unknown").ends().quiet()

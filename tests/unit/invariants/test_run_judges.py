@@ -155,6 +155,13 @@ def test_run_that_takes_more_chunks_after_its_stop_went_on():
     assert stop(story.reads(END("r1"))).status is Status.HOLDS
 
 
+def test_run_that_goes_on_until_it_times_out_was_not_stopped():
+    story = Story().asks().calls().stops().says("model.turn1", "a", "b").ends("r1", "interrupted", "timed_out").quiet()
+    story.reads(A("model.turn1", "ab", "interrupted"), END("r1", "interrupted", "timed_out"))
+    assert stop(story).violations[0].found == "the run carried on and ended interrupted (timed_out)"
+    assert terminal(story).status is Status.HOLDS
+
+
 def test_late_stop_of_an_interrupted_run_or_one_with_two_terminals_is_judged_elsewhere():
     story = Story().asks().ends("r1", "interrupted", "stopped").stops(answer="ended").quiet().reads(STOPPED)
     assert stop(story).status is Status.HOLDS

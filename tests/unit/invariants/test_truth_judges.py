@@ -481,6 +481,15 @@ def test_stranger_in_journal_and_context_is_held_against_the_journal_alone():
     assert given(answered().quiet().reads(*FIRST).gives(*FIRST[:2], note)).status is Status.HOLDS
 
 
+def test_stranger_is_not_taken_for_the_only_message_that_the_model_is_not_given():
+    made_up = A("", "I was interrupted.", id="m2")
+    story = Story().asks().calls().says("model.turn1", "Hello ", seen_by=("ann",)).stops()
+    story.ends("r1", "interrupted", "stopped").quiet()
+    story.reads(U("Hi"), A("model.turn1", "Hello ", "interrupted", id="j-model.turn1"), made_up, STOPPED)
+    story.policies = {"partial_in_context": "none"}
+    assert broken(story.gives(U("Hi"), made_up, STOPPED)) == ["honest-provenance"]
+
+
 def test_copies_are_held_against_the_journal_alone():
     story = answered().quiet().reads(*FIRST[:2], *FIRST[1:]).gives(*FIRST[:2])
     assert broken(story) == ["no-duplicate-message"]
