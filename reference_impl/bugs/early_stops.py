@@ -76,8 +76,7 @@ EARLY_STOPS = (
         name="stop-without-handle-ignored",
         summary="A run gets its handle for stopping when its extensions are loaded, and an earlier stop does nothing.",
         failure_mode="GO-12",
-        # Where the run goes on to its time limit, its terminal does not tell of the stop.
-        trips=("stop-ends-run", "one-terminal-per-run"),
+        trips=("stop-ends-run",),
         build=with_parts(server=_StopsByHandle, writer=_HasHandles, worker=_LoadsExtensionsFirst),
     ),
     Bug(
