@@ -448,7 +448,8 @@ class RunnerAdapter(Protocol):
     """A system with a loop of its own; the harness plants model, tools and points.
 
     Beyond the verbs here these are optional, found by name:
-    ``context(session_id)``, ``annotate(session_id, item_id, metadata)``,
+    ``context(session_id)``, ``annotate(session_id, item_id, metadata)`` (raises ``LookupError`` for an
+    item that is no longer there),
     ``compact(session_id)``, ``clear(session_id)``, ``statistics()``, ``crash()``,
     ``disconnected(session_id, client)`` (a reader's connection went away),
     ``answer(session_id, run_id, call_id, approved)`` (a person approves or denies a tool call;

@@ -286,7 +286,7 @@ class Server:
         record = partial(self._world.record, "maintenance", verb=step.verb, session=step.session)
         try:
             await self._attempt(step.verb, verb, *arguments)
-        except RunBusy as error:
+        except (RunBusy, LookupError) as error:  # it is busy, or the message is no longer there
             record("maintenance.refused", reason=str(error) or "busy")
         except Exception as error:
             self._trouble(step.verb, error)

@@ -13,7 +13,7 @@ SHARES = {"ref:memory": 180_000, "ref": 20_000}  # on a file a case takes half a
 WITHIN_S = {"ref:memory": 600.0, "ref": 100.0}  # below twelve minutes together, on two cores
 
 
-@pytest.mark.campaign
+@pytest.mark.alarms
 @pytest.mark.parametrize("adapter", list(SHARES))
 def test_no_promise_is_said_to_be_broken_that_is_not(adapter: str, capsys: pytest.CaptureFixture[str]) -> None:
     """A violation here is a finding: the reference, a judge or the harness is wrong."""
