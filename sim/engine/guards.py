@@ -12,7 +12,7 @@ import contextlib
 import gc
 import os
 import random  # only to trap it in an audit
-import secrets
+import secrets  # only to trap it in an audit
 import signal
 import socket
 import subprocess
