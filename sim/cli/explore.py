@@ -43,6 +43,7 @@ def explore_command(ctx: click.Context, /, **options: Any) -> None:
         cases=options["cases"] or 0,
         jobs=options["jobs"],
         on_batch=watcher.look,
+        on_shrink=watcher.shrink,
     )
     click.echo(header(search, __version__))
     result = explore(search)

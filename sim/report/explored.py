@@ -96,6 +96,12 @@ class Watcher:
         self._write(text + broken)
         self._shown = True
 
+    def shrink(self, number: int, total: int) -> None:
+        """Says which failure is being made smaller."""
+        if self._live:
+            self._write(f"making failure {number} of {total} smaller")
+            self._shown = True
+
     def hide(self) -> None:
         """Takes the line off the screen."""
         if self._shown:

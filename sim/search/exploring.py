@@ -16,7 +16,7 @@ from types import FrameType
 
 from attrs import field, frozen
 
-from sim.adapters.loading import load_adapter
+from sim.adapters.loading import LoadedAdapter, load_adapter
 from sim.errors import Exit, worst
 from sim.invariants.verdict import Status
 from sim.search.bulk import BATCH, CASES_EACH, Book, search_batch
@@ -38,6 +38,7 @@ class Search:
         cases: the search ends with this case; 0 for no limit.
         jobs: processes.
         on_batch: told what is known, after each batch, in order.
+        on_shrink: told which failure is made smaller next, from 1, and how many there are.
     """
 
     adapter: str = "ref"
@@ -46,6 +47,7 @@ class Search:
     cases: int = 0
     jobs: int = 1
     on_batch: Callable[[Book], None] = field(default=lambda book: None)
+    on_shrink: Callable[[int, int], None] = field(default=lambda number, total: None)
 
 
 @frozen(kw_only=True)
@@ -109,9 +111,17 @@ def explore(search: Search) -> Exploration:
             search.on_batch(book)
             brake.enough = brake.enough or book.hopeless
         wall_s = time.perf_counter() - began
-        found = sorted(book.found.values(), key=lambda one: one.number)
-        failures = tuple(failure_of(adapter, one) for one in found)
+        failures = tuple(_failures(search, adapter, book, brake))
     return Exploration(search=search, book=book, failures=failures, interrupted=brake.pressed, wall_s=wall_s)
+
+
+def _failures(search: Search, adapter: LoadedAdapter, book: Book, brake: _Brake) -> Iterator[Failure]:
+    """Yields the failures, each made small; Ctrl-C in here leaves the rest as large as they are."""
+    before = brake.pressed
+    found = sorted(book.found.values(), key=lambda one: one.number)
+    for number, one in enumerate(found, start=1):
+        search.on_shrink(number, len(found))
+        yield failure_of(adapter, one, stop=lambda: brake.pressed and not before)
 
 
 class _Brake:

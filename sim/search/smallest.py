@@ -37,17 +37,25 @@ NEAR = (0, -1, 1)  # around the number that is as far from the last one as befor
 Judge = Callable[[Scenario], Awaitable[CaseResult]]
 
 
-def failure_of(adapter: LoadedAdapter, found: Found) -> Failure:
-    """Returns the smallest case that breaks the promise as ``found`` does, confirmed in a fresh run."""
+def failure_of(adapter: LoadedAdapter, found: Found, stop: Callable[[], bool] = lambda: False) -> Failure:
+    """Returns the smallest case that breaks the promise as ``found`` does, confirmed in a fresh run.
+
+    Args:
+        adapter: under test.
+        found: by the search.
+        stop: asked between runs; True leaves the case as small as it has become.
+    """
     with workspace() as folder:
-        scenario, result = host(lambda it: _smallest(it, adapter, folder, found))
+        scenario, result = host(lambda it: _smallest(it, adapter, folder, found, stop))
         scenario = _named(scenario)
         case = evolve(result.case, scenario=scenario.name)
         again = host(lambda it: Executor(scenario, adapter, folder).judge(it, case))
     return _failure(scenario, case, found, result, again)
 
 
-async def _smallest(it: Host, adapter: LoadedAdapter, folder: Path, found: Found) -> tuple[Scenario, CaseResult]:
+async def _smallest(
+    it: Host, adapter: LoadedAdapter, folder: Path, found: Found, stop: Callable[[], bool]
+) -> tuple[Scenario, CaseResult]:
     invariant = found.violation.invariant
     unsteady = invariant == "deterministic"
     judge = partial(_judge_twice if unsteady else _judge, it, adapter, folder)
@@ -55,7 +63,7 @@ async def _smallest(it: Host, adapter: LoadedAdapter, folder: Path, found: Found
     result = await judge(scenario)
     if not _breaks(result, invariant):
         return scenario, result
-    reduction = _Reduction(invariant, judge, REPEATS_MAX if unsteady else RUNS_MAX, scenario, result)
+    reduction = _Reduction(invariant, judge, stop, REPEATS_MAX if unsteady else RUNS_MAX, scenario, result)
     await reduction.run()
     return reduction.scenario, reduction.result
 
@@ -84,6 +92,7 @@ class _Reduction:
 
     invariant: str
     judge: Judge
+    stop: Callable[[], bool]
     runs_left: int
     scenario: Scenario
     result: CaseResult
@@ -91,7 +100,7 @@ class _Reduction:
     async def run(self) -> None:
         """Makes the scenario as small as it gets."""
         changes, position, fruitless = _changes(self.scenario), 0, 0
-        while fruitless < len(changes) and self.runs_left > 0:
+        while fruitless < len(changes) and self.runs_left > 0 and not self.stop():
             if await self._try(changes[position % len(changes)]):
                 changes, fruitless = _changes(self.scenario), 0
             else:

@@ -121,7 +121,8 @@ def _exchange(exchange: Slots, rounds: Sequence[Slots], script: ScriptWriter, st
     answers: list[Answer] = []
     for number in range(with_tools + 1):
         answers += script.round(rounds[number], tools=number < with_tools)
-    steps.exchange(exchange, len(script.turns), answers)
+    if steps.exchange(exchange, len(script.turns), answers):
+        script.compaction(slow=exchange.flag(odds=128))
 
 
 def _people(head: Slots) -> tuple[ClientSpec, ...]:

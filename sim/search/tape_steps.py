@@ -76,20 +76,23 @@ class StepWriter:
         """Returns where the swept steps go."""
         return tuple(evolve(spot, until=self._points.get(spot.until, "")) for spot in self._spots)
 
-    def exchange(self, slots: Slots, turns: int, answers: Sequence[Answer]) -> None:
+    def exchange(self, slots: Slots, turns: int, answers: Sequence[Answer]) -> bool:
         """Writes one message of a person, and what befalls it.
 
         Args:
             slots: its block of the tape.
             turns: of the model, written so far.
             answers: to the tool calls that wait for a person.
+
+        Returns:
+            Whether the history is compacted, for which the model is asked.
         """
         ask = self._send(slots)
         self._answer(ask, answers)
         self._resubmit(slots, ask)
         self._stops(slots, ask)
         self._readers(slots, ask)
-        self._maintenance(slots, ask, turns)
+        return self._maintenance(slots, ask, turns) == "compact"
 
     # --- messages
 
@@ -180,12 +183,12 @@ class StepWriter:
 
     # --- maintenance and disasters
 
-    def _maintenance(self, slots: Slots, ask: _Ask, turns: int) -> None:
+    def _maintenance(self, slots: Slots, ask: _Ask, turns: int) -> str:
         verb = slots.choose("", "annotate", "compact", "clear", odds=60)
         between, share = slots.flag(odds=128), slots.next()
         turn, of_person, stars = slots.next() % turns + 1, slots.flag(odds=80), slots.flag(odds=80)
         if verb not in self._claims.maintenance:
-            return
+            return ""
         step = Step(actor="maintenance", verb=verb, label=f"{verb}{ask.number}", session=ask.session)
         if verb == "annotate":
             message = f"user{ask.number}" if of_person else f"model.turn{turn}"
@@ -195,6 +198,7 @@ class StepWriter:
             self._steps.append(evolve(step, timing=Timing(after=ask.label, delay_ns=SURELY_OVER_NS)))
         else:
             self._place(step, share, ask.window)
+        return verb
 
     def disasters(self, slots: Slots) -> None:
         """Writes what befalls the whole: the server dies or is shut down, and the clock is set."""

@@ -133,6 +133,12 @@ class ScriptWriter:
                 self._say([self.text(2, manner), Finish()], manner, CallFilter(agent=ASKS))
         return answers
 
+    def compaction(self, slow: bool) -> None:
+        """Writes the summary that a compaction asks for; a slow one leaves time for a whole run meanwhile."""
+        gap_ns = 200 * MS if slow else DEFAULT_CHUNK_GAP_NS
+        stream = (Text(words=3, every_ns=gap_ns), Finish())
+        self.turns.append(Turn(stream=stream, when=CallFilter(purpose="compaction")))
+
     def _say(self, stream: list[StreamPart], manner: Manner, when: CallFilter | None = None) -> None:
         close, after_ns = manner.close
         turn = Turn(

@@ -113,6 +113,8 @@ def test_a_terminal_sees_how_the_search_goes() -> None:
     assert stream.getvalue() == ""
     watcher.look(Book(cases=300))
     assert stream.getvalue() == "\r\x1b[K2 s  300 cases  150 cases/s"
+    watcher.shrink(1, 3)
+    assert stream.getvalue().endswith("\r\x1b[Kmaking failure 1 of 3 smaller")
     watcher.hide()
     assert stream.getvalue().endswith("\r\x1b[K")
     assert said == []
