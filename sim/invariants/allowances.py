@@ -148,5 +148,6 @@ def taken_by_disconnect(facts: Facts) -> Iterator[Taken]:
 
 
 def _content(item: Item) -> tuple[object, ...]:
-    # not the whole item: the judges of metadata look at the rest
-    return (item.kind, item.id, item.text, item.call_id, item.arguments, item.state)
+    # not the whole item: the judges of metadata look at the rest, and a request may come to wait for a person
+    state = "" if item.kind == "tool_call" else item.state
+    return (item.kind, item.id, item.text, item.call_id, item.arguments, state)

@@ -5,10 +5,10 @@ text may be said twice.  So a row is matched by the strongest evidence there is:
 
 1. an id of the provider among its aliases (or as its id);
 2. its id, when a live frame tied that id to an id of the provider;
-3. its whole text; messages with equal texts are taken in order, and the rows
-   that remain are further copies of the last one;
-4. its text as the beginning of a message's text, in order, messages without a
-   row first;
+3. its whole text, messages with equal texts in order; then its text as the
+   beginning of the text of a message without a row;
+4. its whole text again, as a further copy of the last such message; then as a
+   further beginning;
 5. a common beginning: the same message, badly kept;
 6. the only message of its run that has no row yet.
 
@@ -43,22 +43,33 @@ def match_assistant_rows(
     matcher.by_id(sources)
     if not matcher.open:
         return tuple(matcher.refs)
-    matcher.by_text(lambda item, message: _same(item, message.whole_text, message.whole_reasoning), reuse=True)
-    matcher.by_text(_begins, reuse=True)
-    matcher.by_text(_common_beginning, reuse=False)
-    matcher.by_text(_common_beginning, reuse=True)
+    for fits in (_same, _begins):
+        matcher.by_text(fits, reuse=False)
+    for fits in (_same, _begins):
+        matcher.by_text(fits, reuse=True)
+    for reuse in (False, True):
+        matcher.by_text(_common_beginning, reuse=reuse)
     matcher.by_elimination()
     return tuple(matcher.refs)
 
 
-def match_user_rows(items: Sequence[Item], users: Sequence[UserMessage]) -> tuple[str | None, ...]:
+def match_user_rows(
+    items: Sequence[Item], users: Sequence[UserMessage], *, names_runs: bool = False
+) -> tuple[str | None, ...]:
     """Returns for each row the reference of its user message; None for other rows and strangers.
 
     The run that a row names decides; otherwise messages of the same text are
     taken in order, accepted ones first, and rows that remain are copies of the
     last accepted one.  A row with other words, in a run whose message has no row,
     is that message, badly kept.
+
+    Args:
+        items: rows of one conversation, oldest first.
+        users: the messages that may be there, in order.
+        names_runs: rows name runs as the server does, so a run that nobody accepted, as
+            when the server was killed before it answered, belongs to a message that was not accepted.
     """
+    runs = {user.run: True for user in users if user.run is not None}
     refs: list[str | None] = [None] * len(items)
     taken: set[str] = set()
     open_rows = [i for i, item in enumerate(items) if item.kind == "user"]
@@ -69,7 +80,9 @@ def match_user_rows(items: Sequence[Item], users: Sequence[UserMessage]) -> tupl
         taken.add(refs[index] or "")
     for index in open_rows:
         if refs[index] is None:
-            same = sorted((u for u in users if u.text == items[index].text), key=lambda u: u.accepted is None)
+            unanswered = names_runs and items[index].run_id is not None and items[index].run_id not in runs
+            same = [user for user in users if user.text == items[index].text]
+            same.sort(key=lambda user: (user.accepted is None) is not unanswered)
             free = next((u for u in same if u.ref not in taken), None)
             last = next((u for u in reversed(same) if u.accepted is not None), None)
             found = free or last
@@ -185,8 +198,8 @@ class _Matcher:
         return item.run_id == message.run or item.run_id not in self.runs
 
 
-def _same(item: Item, text: str, reasoning: str) -> bool:
-    return item.text == text and (bool(text) or item.reasoning == reasoning)
+def _same(item: Item, message: ModelMessage) -> bool:
+    return item.text == message.whole_text and (bool(item.text) or item.reasoning == message.whole_reasoning)
 
 
 def _begins(item: Item, message: ModelMessage) -> bool:

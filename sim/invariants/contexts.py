@@ -30,6 +30,9 @@ def store_equals_context(facts: Facts) -> Iterator[Finding]:
         yield HELD if bad is None else bad
 
 
+_OWN_DOING = ("model.", "tool.", "store.", "frame.published")
+
+
 @frozen(kw_only=True)
 class _Look:
     """One look at what the model is given.
@@ -64,11 +67,15 @@ def _look(event: Event, read: Event, facts: Facts) -> _Look:
 
 
 def _since(event: Event, run: Run | None, facts: Facts) -> int:
-    """Returns the last event before a call that certainly came before its context was put together: its run's own."""
+    """Returns the last event that certainly came before the context of a call was put together.
+
+    That is the last thing that the run itself did; what clients and other tasks do about a run tells nothing.
+    """
     if run is None:
         return event.position
     before = facts.history.events[run.asked : event.position]
-    return next((earlier.position for earlier in reversed(before) if earlier.run == run.id), run.asked)
+    own = (e.position for e in reversed(before) if e.run == run.id and e.kind.startswith(_OWN_DOING))
+    return next(own, run.asked)
 
 
 @frozen(kw_only=True)

@@ -272,8 +272,13 @@ class Facts:
             return plain
         sources = {} if all(i.aliases for i in items if i.kind == "assistant") else self.sources
         of_model = match_assistant_rows(items, said.messages, sources)
-        of_people = match_user_rows(items, said.users)
+        of_people = match_user_rows(items, said.users, names_runs=self._names_runs)
         return tuple(a or b for a, b in zip(of_model, of_people, strict=True))
+
+    @cached_property
+    def _names_runs(self) -> bool:
+        """Whether the rows of the journal name runs as the server does."""
+        return any(item.run_id in self.runs for items in self.journal.values() for item in items)
 
     def _said_in(self, session: str) -> Said:
         if session not in self._made:

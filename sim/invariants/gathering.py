@@ -126,20 +126,17 @@ def _first_by_subject(events: Iterable[Event]) -> dict[str, Event]:
 def _is_superseded(message: ModelMessage, calls: Sequence[Event]) -> bool:
     """Whether a later attempt does the call of a message again.
 
-    A message that had been completed is done again only by an attempt that was
-    given no more context than its own call: with more, the retry goes on after it.
+    A message that had been completed is done again only by an attempt that follows
+    directly and was given no more context than its own call: otherwise it goes on after it.
     """
     own = message.called
     if own is None:
         return False
-    size = float("inf") if message.completed is None or message.late else len(own.data.get("context", ()))
-    return any(
-        call.data.get("attempt", 1) > message.attempt
-        and call.run == own.run
-        and call.position > own.position
-        and len(call.data.get("context", ())) <= size
-        for call in calls
-    )
+    later = [call for call in calls if call.run == own.run and call.position > own.position]
+    if message.completed is None or message.late:
+        return any(call.data.get("attempt", 1) > message.attempt for call in later)
+    again = bool(later) and later[0].data.get("attempt", 1) > message.attempt
+    return again and len(later[0].data.get("context", ())) <= len(own.data.get("context", ()))
 
 
 # --- tools and people -----------------------------------------------------------------------------

@@ -20,7 +20,7 @@ from sim.invariants.verdict import Violation
 
 def one_request_one_effect(facts: Facts) -> Iterator[Finding]:
     """Judges every request key that was accepted or refused, and every tool call that was carried out."""
-    refused = [event.data["key"] for event in facts.of("run.refused")]
+    refused = _refused(facts)
     runs: dict[str, list[Run]] = {}
     for run in facts.runs.values():
         runs.setdefault(run.key, []).append(run)
@@ -31,6 +31,14 @@ def one_request_one_effect(facts: Facts) -> Iterator[Finding]:
     for tool in facts.tools.values():
         if tool.started:
             yield _judge_starts(tool, facts)
+
+
+def _refused(facts: Facts) -> list[str]:
+    """Returns the keys of requests that were refused, unless a further copy was delivered and never answered."""
+    refused = [event.data["key"] for event in facts.of("run.refused")]
+    starts = (event for event in facts.of("request.delivered") if event.data.get("verb") == "start")
+    delivered = [event.data["key"] for event in starts]
+    return [key for key in refused if delivered.count(key) <= refused.count(key)]
 
 
 def _judge_starts(tool: ToolUse, facts: Facts) -> Finding:
@@ -50,6 +58,8 @@ def _judge_starts(tool: ToolUse, facts: Facts) -> Finding:
 
 def _judge_request(user: UserMessage, runs: list[Run], facts: Facts) -> Finding:
     rows = standing(user.ref, facts)
+    if not runs and _perhaps_of_another(user, facts):
+        return HELD
     if not runs:
         found = f"the journal holds the message of a request that was refused, {user.ref}" if rows else ""
         return _bad_request(user, found, None, rows[:0], rows, facts) if found else HELD
@@ -65,6 +75,13 @@ def _judge_request(user: UserMessage, runs: list[Run], facts: Facts) -> Finding:
         found = f"the model was called a second time for run {run.id} beside the first"
         return _bad_request(user, found, run, (), (), facts, again.position)
     return HELD
+
+
+def _perhaps_of_another(user: UserMessage, facts: Facts) -> bool:
+    """Whether the same words were sent in another request that nobody answered: its message looks the same."""
+    answered = [event.data["key"] for event in facts.of("run.refused")]
+    others = (other for other in facts.users.values() if other is not user and other.run is None)
+    return any(other.text == user.text and other.key not in answered for other in others)
 
 
 def _repeats_allowed(user: UserMessage, facts: Facts) -> bool:

@@ -85,7 +85,9 @@ def _causes(run: Run, stop: Stop, facts: Facts) -> list[str]:
         causes.append("crashed")
     if any(during(event, run) and event.data.get("verb") == "shutdown" for event in facts.of("step.taken")):
         causes.append("shut_down")
-    left = any(during(event, run) and event.position < stop.delivered.position for event in readers_gone(facts))
+    # a stop that is under way may still come second
+    latest = (stop.answered or stop.delivered).position
+    left = any(during(event, run) and event.position < latest for event in readers_gone(facts))
     if left and facts.history.policies.get("disconnect") == "cancel":
         causes.append("disconnected")
     return causes

@@ -12,6 +12,7 @@ from typing import Any, TypeVar
 
 from attrs import evolve, fields
 
+from sim.case import Case
 from sim.scenario.model import (
     CallTool,
     ClientSpec,
@@ -28,6 +29,7 @@ from sim.scenario.model import (
     Travel,
     Turn,
 )
+from sim.search.shrink import concrete
 
 T = TypeVar("T")
 
@@ -71,8 +73,7 @@ def _without_first_message(scenario: Scenario) -> Iterator[Scenario]:
     """Takes out the first message together with the turns that answered it, however many those are."""
     first, *rest = scenario.steps
     if first.verb == "send" and any(step.verb == "send" for step in rest):
-        steps = tuple(step for step in rest if first.label not in (step.timing.after, step.of))
-        shorter = evolve(scenario, steps=steps)
+        shorter = concrete(evolve(scenario, steps=tuple(rest)), Case(scenario=scenario.name, delays=scenario.schedule))
         for last in range(1, len(scenario.model.turns)):
             yield _without_turns(shorter, 1, last)
 

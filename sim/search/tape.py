@@ -81,7 +81,7 @@ def plan_from_tape(tape: Sequence[int], claims: Capabilities = EVERYTHING) -> Pl
     ids: Literal["stable", "none", "per_chunk"] = head.choose("stable", "none", "per_chunk", odds=70)
     script = ScriptWriter(
         equal=head.flag(odds=30),
-        approval=head.flag(odds=60) and claims.approvals,
+        approval=head.flag(odds=80) and claims.approvals,
         agent=head.flag(odds=40) and claims.sub_agents,
     )
     steps = StepWriter(claims, people=_people(head), equal=head.flag(odds=30))

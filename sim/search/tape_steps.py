@@ -121,7 +121,9 @@ class StepWriter:
         for number, answer in enumerate(answers, start=1):
             label = f"answer{ask.number}-{number}"
             step = Step(actor=ask.actor, verb=answer.verb, label=label, call=answer.call)
-            if answer.placed:
+            if answer.at_once:
+                self._steps.append(evolve(step, timing=Timing(after=self._steps[-1].label)))
+            elif answer.placed:
                 self._place(step, answer.share, _Window(since=ask.window.since))
             else:
                 self._steps.append(step)

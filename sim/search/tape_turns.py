@@ -50,7 +50,7 @@ _CLOSES: tuple[tuple[Literal["cancel", "complete"], int], ...] = (
     ("complete", 50 * MS),
     ("complete", 3000 * MS),
 )
-_ANSWERS = ("deny", "approve placed", "approve twice", "none", "deny placed", "both")
+_ANSWERS = ("approve twice", "deny", "approve placed", "both", "none", "deny placed", "approve again")
 
 
 @frozen(kw_only=True)
@@ -69,6 +69,7 @@ class Answer:
     call: str
     verb: Literal["approve", "deny"] = "approve"
     placed: bool = False
+    at_once: bool = False  # after the answer before it, which it may overtake
     share: int = 0
 
 
@@ -192,7 +193,7 @@ class ScriptWriter:
             name = slots.choose(*TOOLS, odds=110)
             what = slots.choose("result", "slow", "failure", "instant", "hang", odds=90)
             args = slots.choose(("{}",), ('{"q":', '"x"}'), ("", '{"q": 1}', ""), (), odds=90)
-            answer, share = slots.choose("approve", *_ANSWERS, odds=130), slots.next()
+            answer, share = slots.choose("approve", *_ANSWERS, odds=150), slots.next()
             if position < count:
                 calls.append(self._call(name, args))
                 self._reply(name, what)
@@ -208,8 +209,10 @@ class ScriptWriter:
         verb: Literal["approve", "deny"] = "deny" if answer.startswith("deny") else "approve"
         given = Answer(call=call, verb=verb, placed=answer.endswith("placed"), share=share)
         if answer == "both":
-            return [given, evolve(given, verb="deny")]
-        return [given, given] if answer == "approve twice" else [given]
+            return [given, evolve(given, verb="deny", at_once=True)]
+        if answer == "approve again":
+            return [given, given]
+        return [given, evolve(given, at_once=True)] if answer == "approve twice" else [given]
 
     def _call(self, name: str, args: tuple[str, ...]) -> CallTool:
         self._calls += 1

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 from attrs import evolve
-from story import CLAIMS, END, A, Story, U
+from story import CLAIMS, END, A, C, Story, U
 
 from sim.adapters.protocol import Capabilities
 from sim.invariants.allowances import allowed_states, taken_by_disconnect
@@ -87,4 +87,9 @@ def test_rows_that_vanish_before_the_reader_leaves_are_not():
 def test_rows_of_a_run_that_was_taken_back_are_not_taken_by_a_reader():
     story = Story().asks().stops(mode="rollback").reads(U("Hi"), reason="reload").leaves()
     story.ends("r1", "interrupted", "rolled_back").quiet().reads(END("r1", "interrupted", "rolled_back"))
+    assert list(taken_by_disconnect(Facts(story.history()))) == []
+
+
+def test_request_that_comes_to_wait_for_a_person_is_not_taken_by_a_reader():
+    story = Story().asks().reads(U("Hi"), C("t1"), reason="reload").leaves().reads(U("Hi"), C("t1", state="open"))
     assert list(taken_by_disconnect(Facts(story.history()))) == []

@@ -51,6 +51,10 @@ def test_equal_texts_are_taken_in_order_and_copies_belong_to_the_last():
     )
 
 
+def test_beginning_of_a_further_message_is_no_copy_of_one_that_said_no_more():
+    assert refs(answers("Same ", "Same text"), said("Same "), said("Same ")) == ("model.turn1", "model.turn2")
+
+
 def test_run_of_a_row_decides_between_equal_texts():
     story = Story(ids=False).asks().answers("model.turn1", "Yes").asks("Yo", "r2", "k2").calls("model.turn2", "r2")
     story.answers("model.turn2", "Yes")
@@ -113,6 +117,14 @@ def test_rows_of_people_go_by_run_then_by_order_accepted_first():
     assert refs(story, U("Hi", None), U("Hi", None), U("Hi", None)) == ("user2", "user3", "user1")
     assert refs(story, *[U("Hi", None)] * 4)[3] == "user3"
     assert refs(story, U("Ho", None), END("r1"), R("t1")) == (None, None, None)
+
+
+def test_run_that_nobody_accepted_belongs_to_the_message_that_was_not_answered():
+    story = Story().asks("Hi", "r2", "k2").sends("Hi", "k3").reads(U("Hi", "r1"), U("Hi", "r2"))
+    assert refs(story, U("Hi", "r1"), U("Hi", "r2")) == ("user2", "user1")
+    assert refs(story, U("Hi", "r1")) == ("user2",)
+    story = Story().asks("Hi", "r2", "k2").reads(U("Hi", "r1"), U("Hi", "r2"))
+    assert refs(story, U("Hi", "r1"), U("Hi", "r2")) == ("user1", "user1")  # the same message, kept for two runs
 
 
 def test_row_that_only_a_refused_request_explains_belongs_to_it_once():

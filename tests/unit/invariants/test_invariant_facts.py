@@ -57,6 +57,13 @@ def test_retry_supersedes_what_it_does_again(completed: bool, more: bool, supers
     assert not messages["model.turn7"].superseded
 
 
+def test_completed_message_is_not_done_again_by_the_retry_of_a_later_call():
+    story = Story().asks().calls(context=(U("Hi"),)).answers().calls("model.turn2", context=(U("Hi"),))
+    story.marks("failed", "model.turn2").calls("model.turn3", attempt=2, context=(U("Hi"),)).says("model.turn3", "b")
+    messages = facts(story).messages
+    assert [m.superseded for m in messages.values()] == [False, True, False]
+
+
 def test_tools_know_who_asked_and_what_happened():
     story = Story().asks().calls().requests("model.turn1", "t1").requests("model.turn1", "t2").completes("model.turn1")
     story.tool("started").tool("effect").tool("returned").tool("cancelled", "x9", run="r7")

@@ -65,6 +65,15 @@ def test_run_that_is_not_over_leaves_the_question_open():
             Status.HOLDS,
         ),
         (Story().asks().leaves().stops(), END("r1", "interrupted", "disconnected"), Status.VIOLATED),
+        (
+            Story(policies={"disconnect": "cancel"})
+            .asks()
+            .stops(answer=None)
+            .leaves()
+            .event("stop.answered", "r1", answer="stopping"),
+            END("r1", "interrupted", "disconnected"),
+            Status.HOLDS,
+        ),
         (Story().asks().calls().marks("failed", "model.turn1").stops(), END("r1", "failed", "failed"), Status.HOLDS),
         (Story().asks().calls().stops().marks("failed", "model.turn1"), END("r1", "failed", "failed"), Status.VIOLATED),
         (Story().asks().stops(), END("r1"), Status.VIOLATED),

@@ -230,6 +230,19 @@ def test_request_that_nobody_answered_is_not_judged():
     assert effect(Story().sends("Hi").quiet().reads()).status is Status.NOT_EXERCISED
 
 
+@pytest.mark.parametrize(("copies", "status"), [(1, Status.VIOLATED), (2, Status.NOT_EXERCISED)])
+def test_refused_request_of_which_a_further_copy_arrived_may_have_been_accepted(copies: int, status: Status):
+    story = Story().sends("Yo", "k2").event("run.refused", key="k2")
+    for _ in range(copies):
+        story.event("request.delivered", by="ann", verb="start", key="k2", copy=1)
+    assert effect(story.crashes().starts().quiet().reads(U("Yo", None))).status is status
+
+
+def test_refused_request_is_not_held_against_the_message_of_another_with_the_same_words():
+    story = Story().sends("Yo", "k2").event("run.refused", key="k2").sends("Yo", "k3")
+    assert effect(story.crashes().starts().quiet().reads(U("Yo", None))).status is Status.HOLDS
+
+
 def test_model_that_is_called_after_the_end_of_a_run_was_called_by_the_repetition():
     story = answered().sends("Hi").accepts("Hi").calls("model.turn2").quiet().reads(*FIRST)
     assert effect(story).status is Status.VIOLATED
@@ -561,6 +574,16 @@ def test_message_of_a_run_that_nobody_accepted_is_left_alone():
     story = Story().answers().quiet().reads(ANSWER).gives(A("model.turn1", "Hello"))
     assert given(story).status is Status.HOLDS
     assert given(Story().answers().quiet().reads().gives(ANSWER)).status is Status.HOLDS
+
+
+def test_what_clients_do_about_a_run_does_not_say_when_its_context_was_put_together():
+    story = Story().asks("Yo", "r2", "k2").frame("run.started", "model.turn9", message=None)
+    story.events[-1] = story.events[-1]._replace(run="r2")
+    story.asks().calls(context=(U("Hi"),)).says("model.turn1", "Hello ", "there").completes("model.turn1").ends()
+    story.event("client.applied", "r2", by="ann", frame="run.started", message=None)
+    story.calls("model.turn2", "r2", context=(U("Yo", "r2"),)).says("model.turn2", "Yes").completes("model.turn2")
+    story.ends("r2").quiet().reads(*SECOND, *FIRST)
+    assert given(story).status is Status.HOLDS
 
 
 def test_run_that_is_still_active_is_not_compared_word_for_word():
