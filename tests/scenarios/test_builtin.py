@@ -95,3 +95,8 @@ def test_names_summaries_and_reasons_are_unique() -> None:
 def test_optional_behaviour_says_what_it_needs() -> None:
     optional = [scenario for scenario in everything() if "/optional/" in scenario.path]
     assert [scenario.path for scenario in optional if not scenario.needs and not scenario.policies] == []
+
+
+@pytest.mark.parametrize("path", [path for path in FILES if path.parent.name == "reports"], ids=lambda path: path.name)
+def test_a_retold_report_says_where_it_was_made(path: Path) -> None:
+    assert re.search(r"[\w./-]+ ?#\d+", load(path).why)
