@@ -172,9 +172,32 @@ def quoted(text: str) -> str:
     return json.dumps(printable(short), ensure_ascii=False)
 
 
+OTHER_WORDS: Mapping[str, tuple[str, ...]] = {
+    # what other tools and systems call it; a word of ours that does not fit where it stands is no match
+    "interrupt": ("stop", "interrupted"),
+    "cancel": ("stop", "stopped"),
+    "abort": ("stop", "stopped"),
+    "stopped": ("interrupted",),
+    "cancelled": ("interrupted", "stopped"),
+    "canceled": ("interrupted", "stopped"),
+    "partial": ("interrupted", "open"),
+    "done": ("completed",),
+    "success": ("completed",),
+    "error": ("failed",),
+    "kill": ("crash",),
+    "refresh": ("reload",),
+    "retry": ("resubmit",),
+    "disconnect": ("detach",),
+    "reconnect": ("attach",),
+    "timeout": ("timed_out",),
+}
+
+
 def nearest(word: str, known: Iterable[str]) -> str | None:
-    """Returns the known word that was probably meant, if one is near."""
-    found = get_close_matches(word[:QUOTED_MAX], sorted(known), n=1)
+    """Returns the known word that was probably meant, if one is near or means the same elsewhere."""
+    words = sorted(known)
+    found = [ours for ours in OTHER_WORDS.get(word, ()) if ours in words]
+    found += get_close_matches(word[:QUOTED_MAX], words, n=1)
     return found[0] if found else None
 
 

@@ -176,7 +176,8 @@ class StepShape(Shape):
 
     def read(self, node: Node, reading: Reading) -> Any:
         if isinstance(node, Scalar) and "." in node.text:
-            help = f"write {node.text}: with a colon" if node.plain else ""
+            verb, _, argument = node.text.partition(" ")
+            help = f"a colon follows the verb: {verb}: {argument}".rstrip() if node.plain else ""
             return reading.error("E108", node.at, f"expected {self.what}, found a text", help=help)
         if not isinstance(node, MappingNode):
             return self.wrong(node, reading)
@@ -258,9 +259,9 @@ def _unknown_actor(key: Scalar, actor: str, reading: Reading) -> bool:
     at = key.at.part(0 if key.plain else 1, len(actor))
     clients = [name for name, kind in reading.actors.items() if kind == "client"]
     known = [*clients, *(kind for kind in VERBS if kind != "client")]
-    reading.error(
-        "E102", at, f"unknown actor {quoted(actor)}", note=f"actors: {', '.join(known)}", near=known, word=actor
-    )
+    note = f"actors: {', '.join(known)}"
+    help = "" if nearest(actor, known) else f"for a person, add actors: {{{actor}: {{is: client}}}}"
+    reading.error("E102", at, f"unknown actor {quoted(actor)}", note=note, help=help, near=known, word=actor)
     return False
 
 

@@ -115,7 +115,18 @@ def test_wrong_steps_are_refused(codes: Codes, text: str, found: list[str]) -> N
             "actors: client, server, maintenance, clock",
             'did you mean "client"?',
         ),
-        ("x.frobnicate: {at: $y}", 'unknown actor "x"', "actors: client, server, maintenance, clock", ""),
+        (
+            "x.frobnicate: {at: $y}",
+            'unknown actor "x"',
+            "actors: client, server, maintenance, clock",
+            "for a person, add actors: {x: {is: client}}",
+        ),
+        (
+            "client.cancel: {}",
+            'unknown action "cancel" for a client',
+            "clients can: approve, attach, deny, detach, reload, resubmit, send, stop",
+            'did you mean "stop"?',
+        ),
         (
             "server.crush: {}",
             'unknown action "crush" for the server',
@@ -343,3 +354,16 @@ def test_people_approve_and_deny_calls_of_tools_that_ask() -> None:
     assert (scenario.limits.tool_ns, scenario.limits.run_ns) == (2_000_000_000, 60_000_000_000)
     assert scenario.model.turns[1].when.agent == "helper"
     assert load_scenario(dump_scenario(scenario).encode(), "again.race.yaml") == scenario
+
+
+@pytest.mark.parametrize(
+    ("text", "help"),
+    [
+        ("client.stop", "a colon follows the verb: client.stop:"),
+        ("client.send Hi there", "a colon follows the verb: client.send: Hi there"),
+        ("'client.stop'", ""),
+    ],
+)
+def test_step_without_its_colon_says_where_it_goes(problems: Problems, text: str, help: str) -> None:
+    (problem,) = problems(f"{SEND}  - {text}\n")
+    assert (problem.code, problem.help) == ("E108", help)

@@ -152,3 +152,16 @@ def test_an_error_crosses_between_processes_with_its_problems() -> None:
     again = pickle.loads(pickle.dumps(caught.value))
     assert again.problems == caught.value.problems
     assert str(again) == str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("word", "known", "meant"),
+    [
+        ("cancelled", ("completed", "interrupted", "failed"), "interrupted"),
+        ("cancelled", ("stopped", "crashed"), "stopped"),
+        ("kill", ("crash", "restart"), "crash"),
+        ("done", ("open",), None),
+    ],
+)
+def test_words_of_other_systems_lead_to_ours(word: str, known: tuple[str, ...], meant: str | None):
+    assert nearest(word, known) == meant
