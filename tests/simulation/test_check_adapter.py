@@ -7,10 +7,11 @@ from pathlib import Path
 import pytest
 
 from sim import check_adapter, load_scenario
-from sim.errors import AdapterError
+from sim.errors import AdapterError, Exit
 from sim.invariants.judge import INVARIANTS
 from sim.scenario.known_failures import load_known_failures
-from tests.adapters import broken, plain_table
+from sim.scenario.model import Scenario
+from tests.adapters import broken, little_agent, plain_table
 
 ROOT = Path(__file__).parents[2]
 FILE = ROOT / "scenarios/completion/arrives-while-unwinding.race.yaml"
@@ -20,10 +21,28 @@ def race() -> tuple:  # type: ignore[type-arg]
     return (load_scenario(FILE.read_bytes(), str(FILE)),)
 
 
+def scenarios(*names: str) -> tuple[Scenario, ...]:
+    files = [ROOT / "scenarios" / f"{name}.race.yaml" for name in names]
+    return tuple(load_scenario(file.read_bytes(), str(file)) for file in files)
+
+
 def test_it_names_the_promise_that_the_plain_table_breaks() -> None:
     with pytest.raises(AssertionError, match="completed-wins in arrives-while-unwinding") as caught:
         check_adapter(plain_table.make, race())
     assert "the journal holds it interrupted and also completed" in str(caught.value)
+
+
+def test_a_system_with_a_loop_of_its_own_is_driven_through_its_ports() -> None:
+    held = ("stop/anywhere-in-one-answer", "tools/stop-during-parallel-calls", "runs/graceful-shutdown")
+    results = check_adapter(little_agent.make, scenarios(*held))
+    assert [result.exit for result in results] == [Exit.HELD] * 3
+    assert all(result.points_swept == result.points_total > 10 for result in results)
+    assert results[1].tallies["paired-tool-calls"].holds > 40
+
+
+def test_a_loop_that_knows_one_message_per_response_loses_the_second() -> None:
+    with pytest.raises(AssertionError, match="no-lost-completed-message in second-message-of-a-turn"):
+        check_adapter(little_agent.make, scenarios("stop/second-message-of-a-turn"))
 
 
 def test_known_failures_do_not_count() -> None:
