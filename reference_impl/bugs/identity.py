@@ -40,7 +40,8 @@ class _GluesTheRetry(Worker):
 
     async def receive(self, response: Response) -> None:
         *before, last = response.stale or ("",)
-        if last and self.run_state.messages[last].state == "open":
+        known = self.run_state.messages.get(last)
+        if known is not None and known.state == "open" and not known.content.calls:
             response.current, response.stale = last, tuple(before)
             response.messages.append(last)
         await super().receive(response)

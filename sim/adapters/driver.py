@@ -48,6 +48,7 @@ class _Run:
 
     id: str
     session: str
+    text: str
     scope: trio.CancelScope
     state: str = "running"
     open: Item | None = None  # the message that is being streamed
@@ -101,10 +102,13 @@ class StoreDriver:
     async def start(self, session_id: str, text: str, key: str) -> str:
         """Appends the user's message and begins its run."""
         if key in self._keys:
-            return self._keys[key]
+            known = self._keys[key]
+            if self._runs[known].text != text:
+                raise RunBusy("the request key was used for another text")
+            return known
         if any(run.session == session_id and run.state != "ended" for run in self._runs.values()):
             raise RunBusy("a run is active")
-        run = _Run(id=self._ports.mint("r"), session=session_id, scope=trio.CancelScope())
+        run = _Run(id=self._ports.mint("r"), session=session_id, text=text, scope=trio.CancelScope())
         self._runs[run.id], self._keys[key] = run, run.id
         item = Item(kind="user", text=text, id=self._ports.mint("u"), run_id=run.id, origin="user")
         try:
@@ -183,8 +187,11 @@ class StoreDriver:
 
     async def _ask(self, run: _Run) -> bool:
         """Calls the model until a response is finished; what a failed attempt left is dropped."""
-        context = tuple(await self.context(run.session))
         for attempt in range(1, ATTEMPTS_MAX + 1):
+            # read anew: rows cannot be taken back, so a further attempt goes on after what the last one finished
+            context = tuple(await self.context(run.session))
+            if run.open is not None:
+                self._publish(run, "message.superseded", message_id=run.open.id)
             run.open = None
             run.open_calls.clear()
             reason = None

@@ -6,13 +6,17 @@ ADAPTER = '''\
 """How journalsim reaches our journal.
 
 Run it with:    journalsim run -a python:{module}:make
-Then replace the list in memory by calls of your own store, declare in
+Then replace the file of JSON lines by calls of your own store, declare in
 `capabilities` what your journal promises, and look at what breaks.
 """
 
+import json
 from collections.abc import Sequence
+from pathlib import Path
 
 from sim.adapters.protocol import Capabilities, Item
+
+KEPT = ("kind", "text", "id", "run_id", "state", "call_id", "name", "arguments", "outcome", "cause", "origin")
 
 
 class Journal:
@@ -26,21 +30,24 @@ class Journal:
 
     def open(self, where: str) -> None:
         """Opens the journal in folder `where`; the same folder after a crash is the same data."""
-        self.rows: dict[str, list[Item]] = {{}}
+        self.path = Path(where) / "journal.jsonl"
+        self.path.touch()
 
     def close(self) -> None:
         """Closes it in good order."""
 
     def append(self, session_id: str, run_id: str, item: Item) -> None:
         """Keeps one finished item (user, assistant, tool_call, tool_result). Returning is the acknowledgement."""
-        self.rows.setdefault(session_id, []).append(item)
+        with self.path.open("a") as file:
+            file.write(json.dumps([session_id, {{name: getattr(item, name) for name in KEPT}}]) + "\\n")
 
     # def partial(self, session_id: str, run_id: str, item: Item) -> None: ...   what Stop keeps
     # def finish(self, session_id: str, run_id: str, marker: Item) -> None: ...  how the run ended
 
     def read(self, session_id: str) -> Sequence[Item]:
         """Everything that a page opened now would show, oldest first."""
-        return list(self.rows.get(session_id, []))
+        rows = (json.loads(line) for line in self.path.read_text().splitlines())
+        return [Item(**row) for session, row in rows if session == session_id]
 
 
 def make() -> Journal:

@@ -121,6 +121,8 @@ def _is_given(item: Item, ref: str | None, message: ModelMessage | None, facts: 
         # of a message without a row of its own nobody sees whether it is given
         asked = facts.kept(message.ref) if message is not None else ()
         return bool(asked) and not _taken_out(asked[0], facts)
+    if item.kind == "assistant" and not (item.text or item.reasoning):
+        return False  # whether there may be such a row is for others to say
     return ref is not None and not _taken_out(item, facts)
 
 

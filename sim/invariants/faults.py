@@ -203,9 +203,10 @@ def _wrong_user(item: Item, ref: str | None, facts: Facts) -> Fault | None:
     if item.origin not in ("user", None):
         return None
     if ref is None:
-        return _dishonest(f"{quoted(item.text)} as a person's, which nobody sent")
-    sent = facts.users[ref].text
-    return None if item.text == sent else _dishonest(f"{quoted(item.text)} as {ref}, of which {quoted(sent)} was sent")
+        sent = any(event.data["text"] == item.text for event in facts.of("client.sent"))  # perhaps under another's key
+        return None if sent else _dishonest(f"{quoted(item.text)} as a person's, which nobody sent")
+    text = facts.users[ref].text
+    return None if item.text == text else _dishonest(f"{quoted(item.text)} as {ref}, of which {quoted(text)} was sent")
 
 
 def _wrong_request(item: Item, facts: Facts) -> Fault | None:

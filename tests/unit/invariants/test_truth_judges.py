@@ -592,3 +592,16 @@ def test_run_that_is_still_active_is_not_compared_word_for_word():
     story.calls("model.turn2", "r2", context=(U("Hi"), cut, U("Yo", "r2"))).says("model.turn2", "Yes")
     story.says("model.turn1", "there").completes("model.turn1").ends().completes("model.turn2").ends("r2").quiet()
     assert given(story.reads(*FIRST, *SECOND)).status is Status.HOLDS
+
+
+def test_words_that_came_under_the_key_of_another_request_were_sent_all_the_same():
+    story = Story().asks("Hi", "r1", "k1").sends("Yo", "k1").quiet()
+    assert verdict("honest-provenance", story.reads(U("Hi"), U("Yo", "r2"))).status is Status.HOLDS
+    story = Story().asks("Hi", "r1", "k1").quiet()
+    assert verdict("honest-provenance", story.reads(U("Hi"), U("Yo", "r2"))).status is Status.VIOLATED
+
+
+def test_empty_row_that_the_model_is_not_given_is_left_to_others():
+    story = Story().asks().calls(context=(U("Hi"),)).requests("model.turn1", "t1").completes("model.turn1")
+    story.tool("started").tool("returned").quiet().reads(U("Hi"), A("model.turn1", ""), C("t1"), R("t1"))
+    assert given(story.gives(U("Hi"), C("t1"), R("t1"))).status is Status.HOLDS
