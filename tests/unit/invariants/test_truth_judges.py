@@ -602,6 +602,10 @@ def test_words_that_came_under_the_key_of_another_request_were_sent_all_the_same
 
 
 def test_empty_row_that_the_model_is_not_given_is_left_to_others():
-    story = Story().asks().calls(context=(U("Hi"),)).requests("model.turn1", "t1").completes("model.turn1")
-    story.tool("started").tool("returned").quiet().reads(U("Hi"), A("model.turn1", ""), C("t1"), R("t1"))
-    assert given(story.gives(U("Hi"), C("t1"), R("t1"))).status is Status.HOLDS
+    story = Story(ids=False).asks().calls(context=(U("Hi"),)).requests("model.turn1", "t1").completes("model.turn1")
+    story.tool("started").tool("returned").ends().asks("Yo", "r2", "k2")
+    story.calls("model.turn2", "r2", context=(U("Hi"), C("t1"), R("t1"), U("Yo", "r2"))).stops("r2")
+    story.ends("r2", "interrupted", "stopped").quiet()
+    shell = evolve(A("model.turn1", ""), aliases=(), run_id="r2")
+    story.reads(U("Hi"), C("t1"), R("t1"), END("r1"), U("Yo", "r2"), shell, END("r2", "interrupted"))
+    assert given(story).status is Status.HOLDS
