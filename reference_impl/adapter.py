@@ -2,27 +2,30 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from reference_impl.bugs import BUGS
 from reference_impl.runner import ReferenceJournal
-from reference_impl.stores.memory import Folders
-from reference_impl.stores.sqlite import SQLiteStore
+from reference_impl.stores.opening import VARIANTS, as_asked
 
-_FOLDERS = Folders()  # a server process is a new adapter, and finds the folders of the one before
+STORES: Mapping[str, str] = {name: what for name, (_, what) in VARIANTS.items()}
+"""Variants that differ in their store alone, and what each is."""
 
 
 def make(variant: str = "") -> ReferenceJournal:
     """Builds the reference journal.
 
     Args:
-        variant: empty for SQLite, ``memory`` for a store in memory, ``bug-NAME`` for an entry of the zoo.
+        variant: empty for the store that the scenario asks for, SQLite by default; a key of :data:`STORES`; or
+            ``bug-NAME`` for an entry of the zoo.
 
     Raises:
         ValueError: there is no such variant.
     """
     if variant == "":
-        return ReferenceJournal(SQLiteStore)
-    if variant == "memory":
-        return ReferenceJournal(_FOLDERS.open)
+        return ReferenceJournal(as_asked)
+    if variant in VARIANTS:
+        return ReferenceJournal(VARIANTS[variant][0])
     for bug in BUGS:
         if variant == f"bug-{bug.name}":
             return bug.build()

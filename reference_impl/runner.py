@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from reference_impl.server import Server
-from reference_impl.stores.base import Store
+from reference_impl.stores.opening import OpenStore
 from sim.adapters.protocol import Capabilities, Item, Ports, Statistics, StopMode
 
 CAPABILITIES = Capabilities(
@@ -20,6 +20,7 @@ CAPABILITIES = Capabilities(
     concurrent_runs="refuse",
     stop_modes=("interrupt", "rollback"),
     crash="memory",
+    disk=True,
     idempotent_start=True,
     statistics=True,
     maintenance=("annotate", "compact", "clear"),
@@ -48,13 +49,13 @@ class ReferenceJournal:
     """Implements :class:`sim.adapters.protocol.RunnerAdapter`, and every optional verb.
 
     Args:
-        open_store: opens the store in a folder.
+        open_store: opens the store in a folder, or on the disk of the ports.
         server_class: the process; a variation of the journal is a subclass of it.
     """
 
     capabilities = CAPABILITIES
 
-    def __init__(self, open_store: Callable[[str], Store], server_class: type[Server] = Server) -> None:
+    def __init__(self, open_store: OpenStore, server_class: type[Server] = Server) -> None:
         self._open_store = open_store
         self._server_class = server_class
         self._server: Server | None = None
@@ -67,7 +68,7 @@ class ReferenceJournal:
 
     async def setup(self, where: str, ports: Ports) -> None:
         """Starts a server on folder ``where``; a run that an earlier one left open is ended first."""
-        self._server = self._server_class(self._open_store(where), ports)
+        self._server = self._server_class(self._open_store(where, ports), ports)
         await self._server.recover()
 
     async def start(self, session_id: str, text: str, key: str) -> str:
@@ -112,7 +113,8 @@ class ReferenceJournal:
 
     def crash(self) -> None:
         """Drops the process: nothing that is not committed will ever be."""
-        self.server.writer.store.crash()
+        if self._server is not None:  # a process may die while it opens its store
+            self._server.writer.store.crash()
 
     async def shutdown(self) -> None:
         """Ends active runs in good order and closes the store."""

@@ -29,19 +29,20 @@ class Placement:
 
     Attributes:
         kind: ``never``; ``point`` (a named point); ``step`` (a scheduler step);
-            ``after`` (follows another step of the scenario); ``time`` (virtual time).
-        name: the point, or the label of the step that it follows.
+            ``after`` (follows another step of the scenario); ``time`` (virtual time);
+            ``loss`` (no place: what a crash loses, on an axis of losses).
+        name: the point, the label of the step that it follows, or the loss.
         number: the scheduler step; for ``after`` and ``time`` nanoseconds.
     """
 
-    kind: Literal["never", "point", "step", "after", "time"]
+    kind: Literal["never", "point", "step", "after", "time", "loss"]
     name: str = ""
     number: int = 0
 
     def __str__(self) -> str:
         if self.kind == "never":
             return "never"
-        if self.kind == "point":
+        if self.kind in ("point", "loss"):
             return self.name
         if self.kind == "after":
             return f"after:{self.name}" + (f"+{self.number}ns" if self.number else "")

@@ -42,7 +42,7 @@ KINDS: Mapping[str, str] = {
     "frame.published": "the system announced something live: frame (kind), message, text, source, state",
     "server.started": "a server process is up: incarnation",
     "server.shut_down": "the server ended in good order",
-    "server.crashed": "the server process was killed",
+    "server.crashed": "the server process was killed: lose (what the disk lost; not there if only memory was lost)",
     "maintenance.done": "a maintenance verb returned: verb, item, metadata",
     "maintenance.refused": "a maintenance verb was refused: verb, reason",
     # the model
@@ -59,9 +59,11 @@ KINDS: Mapping[str, str] = {
     "tool.failed": "the tool raised: text",
     "tool.cancelled": "the call was cancelled before it returned",
     # the journal, as far as the harness sees it
+    "disk.failed": "an operation of the disk went wrong as the scenario says: fault (kind); subject is the operation",
     "store.acknowledged": "an append returned: item",
     "store.failed": "an append raised: item, outcome (failed, unknown), error",
     "journal.read": "what a page would show: items, reason (reload, reattach, annotate, quiet)",
+    "recovery.read": "what a page would show after one more kill and restart at the very end: items, times",
     "journal.context": "what the next model call would be given: items",
     "statistics.taken": "sizes of the partial cache: statistics, quiet",
     # the harness itself

@@ -10,7 +10,7 @@ from attrs import frozen
 from reference_impl.content import Content
 from reference_impl.runner import ReferenceJournal
 from reference_impl.server import Server
-from reference_impl.stores.sqlite import SQLiteStore
+from reference_impl.stores.opening import OpenStore, as_asked
 from reference_impl.worker import Worker
 from reference_impl.writer import Writer
 
@@ -42,7 +42,10 @@ class BufferedWriter(Writer):
 
 
 def with_parts(
-    server: type[Server] = Server, writer: type[Writer] = Writer, worker: type[Worker] = Worker
+    server: type[Server] = Server,
+    writer: type[Writer] = Writer,
+    worker: type[Worker] = Worker,
+    store: OpenStore = as_asked,
 ) -> Callable[[], ReferenceJournal]:
     """Returns a builder of the reference journal with some of its parts exchanged."""
 
@@ -50,4 +53,4 @@ def with_parts(
         writer_class: ClassVar[type[Writer]] = writer
         worker_class: ClassVar[type[Worker]] = worker
 
-    return lambda: ReferenceJournal(SQLiteStore, Varied)
+    return lambda: ReferenceJournal(store, Varied)

@@ -17,9 +17,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from enum import Enum
 
+from attrs import evolve
+
 from sim.case import Case, Placement
 from sim.engine.world import World
-from sim.scenario.model import Scenario, Step
+from sim.scenario.disks import loss_of
+from sim.scenario.model import MEMORY, Scenario, Step
 
 Take = Callable[[Step], None]
 
@@ -131,7 +134,7 @@ class Director:
             return
         self._progress[position] = Progress.DONE
         self._world.record(step.actor, "step.taken", verb=step.verb, label=step.label)
-        self._take(step)
+        self._take(step if step.lose == MEMORY else evolve(step, lose=loss_of(step, self._case)))
         for follower, delay_ns in self._followers.get(position, ()):
             self._later(self._steps[follower], delay_ns, follower)
 

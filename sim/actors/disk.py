@@ -119,6 +119,7 @@ class Disk:
 
     Attributes:
         lies: names of the operations that said yes and did nothing.
+        troubles: names of all operations that went wrong, with the kind of fault, in order.
         delay_ns: virtual time that slow operations took since somebody last asked.
     """
 
@@ -133,6 +134,7 @@ class Disk:
         self.options = options or DiskOptions()
         self.observe = observe
         self.lies: list[str] = []
+        self.troubles: list[tuple[str, str]] = []
         self.delay_ns = 0
         self._faults = tuple(faults)
         self._numbers: dict[str, int] = {}
@@ -209,6 +211,7 @@ class Disk:
             return _PLAIN
         faults = {fault.kind: fault for fault in self._faults if fault.hits(verb, number)}
         operation = Operation(f"disk.{verb}#{number}", faults)
+        self.troubles += [(operation.name, kind) for kind in faults if kind != "lie"]
         if self.observe is not None and verb in CHANGING:
             self.observe(f"{operation.name}.before")
         if "crash" in operation.faults:
@@ -247,7 +250,9 @@ class Disk:
         """Returns whether a sync lies, and takes note of it."""
         if not self.options.lying_sync and "lie" not in operation.faults:
             return False
-        self.lies.append(operation.name or f"disk.{verb}#{self._numbers[verb]}")
+        name = operation.name or f"disk.{verb}#{self._numbers[verb]}"
+        self.lies.append(name)
+        self.troubles.append((name, "lie"))
         return True
 
     def _fresh(self, image: Mapping[str, bytes]) -> Folder:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import difflib
 import importlib
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -80,7 +80,8 @@ def adapter_from(factory: Callable[[], Any], name: str = "") -> LoadedAdapter:
 
 def variants() -> list[str]:
     """Returns the variants of ``ref``: other stores, then the zoo."""
-    return ["memory", *(f"bug-{bug.name}" for bug in zoo())]
+    stores: Mapping[str, str] = importlib.import_module(_REFERENCE.partition(":")[0]).STORES
+    return [*stores, *(f"bug-{bug.name}" for bug in zoo())]
 
 
 def zoo() -> Sequence[Any]:

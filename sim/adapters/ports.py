@@ -8,6 +8,8 @@ from types import TracebackType
 
 import trio
 
+from sim.actors.disk import Disk
+from sim.actors.disk_mount import Mount
 from sim.actors.model import ScriptedModel
 from sim.actors.tool import ScriptedTool
 from sim.adapters.model_stream import OpenCall
@@ -49,6 +51,8 @@ class WorldPorts:
         store_latency_ns: how long each operation of :meth:`step` takes before its body.
         relay: takes every published frame to whoever watches.
         watch: called after every chunk, to look at statistics.
+        disk: where the process keeps its files; None if the scenario has none.
+        engine: the kind of store that the scenario asks for.
     """
 
     def __init__(
@@ -61,9 +65,14 @@ class WorldPorts:
         store_latency_ns: int,
         relay: Callable[[str, Frame], None],
         watch: Callable[[], None],
+        disk: Disk | None = None,
+        engine: str = "",
     ) -> None:
         self.policies = policies
         self.limits_ns = limits_ns
+        self.disk = None if disk is None else Mount(disk)
+        self.engine = engine
+        self._take_delay_ns = (lambda: 0) if disk is None else disk.take_delay_ns
         self._world = world
         self._process = process
         self._cast = cast
@@ -110,7 +119,8 @@ class WorldPorts:
     def step(self, name: str, touches: tuple[str, ...] = ()) -> AbstractAsyncContextManager[None]:
         """Returns a numbered operation with a point before and one after."""
         latency_ns = self._store_latency_ns if name.startswith("store.") else 0
-        return _Operation(self._process, f"{name}#{self._world.number(name)}", touches, latency_ns)
+        number = self._world.number(name)
+        return _Operation(self._process, f"{name}#{number}", touches, latency_ns, self._take_delay_ns)
 
     async def sleep(self, duration_ns: int) -> None:
         """Waits in virtual time."""
@@ -139,13 +149,21 @@ class WorldPorts:
 
 
 class _Operation:
-    __slots__ = ("_latency_ns", "_name", "_process", "_touches")
+    __slots__ = ("_latency_ns", "_name", "_process", "_take_delay_ns", "_touches")
 
-    def __init__(self, process: Process, name: str, touches: tuple[str, ...], latency_ns: int) -> None:
+    def __init__(
+        self,
+        process: Process,
+        name: str,
+        touches: tuple[str, ...],
+        latency_ns: int,
+        take_delay_ns: Callable[[], int],
+    ) -> None:
         self._process = process
         self._name = name
         self._touches = touches
         self._latency_ns = latency_ns
+        self._take_delay_ns = take_delay_ns
 
     async def __aenter__(self) -> None:
         await self._process.point(f"{self._name}.before", self._touches)
@@ -155,5 +173,8 @@ class _Operation:
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
+        delay_ns = self._take_delay_ns()
         if error is None:  # an operation that raised did not happen
+            if delay_ns:
+                await self._process.sleep(delay_ns, "disk")
             await self._process.point(f"{self._name}.after", self._touches)

@@ -12,8 +12,8 @@ Every verb may be ``def`` or (trio) ``async def``.  A verb ends in one of three
 ways: it returns (*ok*), it raises (*failed*: certainly not done), or it raises
 :class:`OutcomeUnknown` (*unknown*: done or not, only a later read can tell).
 
-This module depends on the standard library and attrs alone: an adapter, and the
-reference journal, import it and nothing else of ``sim``.
+This module depends on the standard library, attrs and :mod:`sim.adapters.disk_protocol`
+alone: an adapter, and the reference journal, import these and nothing else of ``sim``.
 """
 
 from __future__ import annotations
@@ -23,6 +23,8 @@ from contextlib import AbstractAsyncContextManager
 from typing import Any, Literal, Protocol, TypeAlias, TypeVar
 
 from attrs import field, frozen
+
+from sim.adapters.disk_protocol import DiskPort
 
 PROTOCOL_VERSION = 1
 
@@ -134,6 +136,7 @@ class Capabilities:
         concurrent_runs: what a second start in a busy session does.
         stop_modes: which ways of stopping exist.
         crash: ``memory`` when ``crash()`` drops the process state and keeps the store.
+        disk: keeps its files through :attr:`Ports.disk` where there is one, so that the power can fail.
         idempotent_start: one request key never starts a second run.
         statistics: ``statistics()`` tells the sizes of the partial cache.
         maintenance: which of ``annotate``, ``compact``, ``clear`` exist.
@@ -160,6 +163,7 @@ class Capabilities:
     concurrent_runs: Literal["undefined", "refuse", "queue", "cancel_earlier", "keep"] = "undefined"
     stop_modes: tuple[StopMode, ...] = ("interrupt",)
     crash: Literal["none", "memory", "kill"] = "none"
+    disk: bool = False
     idempotent_start: bool = False
     statistics: bool = False
     maintenance: tuple[Literal["annotate", "compact", "clear"], ...] = ()
@@ -347,10 +351,15 @@ class Ports(Protocol):
     Attributes:
         policies: the options that the scenario sets, of those in :data:`POLICIES`.
         limits_ns: time limits to keep, by ``tool`` (one call) and ``run``; what is not there has none.
+        disk: the simulated folder in which this process keeps its files, in place of the real one; None where
+            the scenario has no disk.  Every verb of it may raise what ends the process, which no code survives.
+        engine: which kind of store the scenario asks for, ``sqlite`` or ``log``, of a system that has both; or empty.
     """
 
     policies: Mapping[str, str]
     limits_ns: Mapping[str, int]
+    disk: DiskPort | None
+    engine: str
 
     def tool_traits(self, name: str) -> ToolTraits:
         """What there is to know of a tool before it runs."""

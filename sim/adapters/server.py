@@ -16,13 +16,14 @@ import trio
 
 from sim.actors.client import Answer, Client
 from sim.adapters.checks import checked_items
+from sim.adapters.machine import Machine
 from sim.adapters.ports import Cast, WorldPorts
 from sim.adapters.process import Process, describe, leaves
 from sim.adapters.protocol import Frame, Item, OutcomeUnknown, RunBusy, RunnerAdapter, Statistics
 from sim.engine.entries import Killed
 from sim.engine.world import World
 from sim.errors import AdapterError
-from sim.scenario.model import Step
+from sim.scenario.model import MEMORY, Step
 
 STOP_ANSWERS = ("stopping", "ended", "unknown")
 
@@ -39,6 +40,7 @@ class Server:
         policies: options of the scenario.
         limits_ns: time limits of the scenario.
         store_latency_ns: how long each operation of the store takes.
+        machine: with the disk, if there is one.
     """
 
     def __init__(
@@ -51,7 +53,9 @@ class Server:
         policies: Mapping[str, str],
         limits_ns: Mapping[str, int],
         store_latency_ns: int,
+        machine: Machine,
     ) -> None:
+        self.machine = machine
         self.clients: list[Client] = []
         self.process: Process | None = None
         self._world = world
@@ -63,6 +67,8 @@ class Server:
         self._limits_ns = limits_ns
         self._store_latency_ns = store_latency_ns
         self._adapter: RunnerAdapter | None = None
+        self._hosted: RunnerAdapter | None = None  # also while it is being set up
+        self._repeats = 0
         self._accepted: dict[str, str] = {}  # run -> session
         self._ended: set[str] = set()  # membership only
         self._asked: dict[str, str] = {}  # call -> run, for approvals that nobody has answered
@@ -86,26 +92,31 @@ class Server:
             self._store_latency_ns,
             self._relay,
             self._watch,
+            self.machine.disk,
+            self.machine.engine,
         )
         try:
-            adapter = self._factory()
+            adapter = self._hosted = self._factory()
             if await self._call("setup", adapter.setup, self._where, ports) and process.alive:
                 self._adapter = adapter
-                world.record("server", "server.started", incarnation=world.number("server"))
-                for client in self.clients:
-                    client.server_is_back()
+                if not self._repeats:
+                    world.record("server", "server.started", incarnation=world.number("server"))
+                    for client in self.clients:
+                        client.server_is_back()
         except BaseException as error:
             if not all(isinstance(leaf, Killed) for leaf in leaves(error)):
                 raise
 
-    def crash(self) -> None:
-        """Kills the process: memory and unfinished work are gone, what the store holds stays."""
-        process, adapter = self.process, self._adapter
+    def crash(self, lose: str = MEMORY) -> None:
+        """Kills the process: memory and unfinished work are gone, what the store holds stays, but for ``lose``."""
+        process, adapter = self.process, self._hosted
         if process is None:
             return
-        self.process = self._adapter = None
+        self.process = self._adapter = self._hosted = None
         self._asked.clear()
-        self._world.record("server", "server.crashed")
+        if not self._repeats:
+            self._world.record("server", "server.crashed", **({} if lose == MEMORY else {"lose": lose}))
+        self.machine.crash(lose)
         crash = getattr(adapter, "crash", None)
         if crash is not None:
             try:
@@ -113,7 +124,23 @@ class Server:
             except Exception as error:
                 self._trouble("crash", error)
         process.kill()
-        self._cut_off()
+        if not self._repeats:
+            self._cut_off()
+
+    async def repeat_recovery(self, sessions: Iterable[str]) -> None:
+        """Kills the process at rest and starts it again, and records what it then shows.
+
+        Nobody watches any more: what the new process announces goes nowhere, and the kill is no event of the case.
+        """
+        if self.process is None:
+            return
+        self._repeats += 1
+        self.crash()
+        await self.start_process()
+        if self._adapter is not None:
+            for session in sessions:
+                items = checked_items("read", await self._attempt("read", self._adapter.read, session))
+                self._world.record("journal", "recovery.read", items=items, session=session, times=self._repeats)
 
     def _cut_off(self) -> None:
         """Breaks every connection: open requests get no answer, and clients hear nothing more."""
@@ -140,7 +167,7 @@ class Server:
     def take(self, step: Step) -> None:
         """Does a step of the author's: crash, restart, shutdown or maintenance."""
         if step.verb == "crash":
-            self.crash()
+            self.crash(step.lose)
         elif step.verb == "restart":
             self._nursery.start_soon(self.start_process, name="server.restart")
         elif step.verb == "shutdown":
@@ -344,6 +371,8 @@ class Server:
             self._world.record("journal", "statistics.taken", statistics=sizes, quiet=False)
 
     def _relay(self, session: str, frame: Frame) -> None:
+        if self._repeats:
+            return
         record = self._world.record
         run = frame.run_id
         record(
@@ -391,6 +420,7 @@ class Server:
         return True
 
     def _trouble(self, verb: str, error: Exception) -> None:
+        self.machine.note()
         self._world.record("server", "adapter.raised", verb=verb, error=describe(error))
 
 

@@ -93,6 +93,11 @@ class World:
         else:
             raise ValueError(f"a {placement.kind} placement has no moment of its own")
 
+    def forget_placed(self) -> None:
+        """Ends the author's phase: what is placed at a point or a step, and has not happened, never will."""
+        self._placed.clear()
+        self.scheduler.placed.clear()
+
     def passed(self, name: str) -> None:
         """Passes a point without letting anything else happen first: what event sources do."""
         self.points[name] = None

@@ -71,7 +71,10 @@ _ACTORS: Mapping[str, Record] = {
         "store",
         "the store",
         StoreSpec,
-        {"latency": Key(DURATION, "latency_ns", doc="how long each of its operations takes")},
+        {
+            "latency": Key(DURATION, "latency_ns", doc="how long each of its operations takes"),
+            "engine": Key(Choice(tuple(filter(None, words_of(StoreSpec, "engine"))), "a kind of store")),
+        },
     ),
 }
 _CLASSES: Mapping[str, Any] = {"llm": ModelSpec, "tool": ToolSpec, "client": ClientSpec, "store": StoreSpec}

@@ -61,6 +61,10 @@ def _axis(reference: Reference, root: MappingNode, reading: Reading) -> None:
         message = f"the sweep has no axis {quoted(reference.name)}"
         help = "" if known else f"add sweep: {{{reference.name}: {{every: point}}}}"
         reading.error("E201", reference.at, message, help=help, near=known, word=reference.name)
+    wanted, other = ("losses", "places") if reference.kind == "loss axis" else ("places", "losses")
+    if reading.defines(f"axis of {other}", reference.name):
+        help = "write at: $axis for places, and lose: $axis for losses"
+        reading.error("E201", reference.at, f"the axis {quoted(reference.name)} has {other}, not {wanted}", help=help)
 
 
 def _label(reference: Reference, root: MappingNode, reading: Reading) -> None:
@@ -212,6 +216,7 @@ _CHECKS: Mapping[str, Check] = {
     "client": _client,
     "tool": _tool,
     "axis": _axis,
+    "loss axis": _axis,
     "label": _label,
     "send": _send,
     "text": _text,
@@ -227,7 +232,7 @@ _CHECKS: Mapping[str, Check] = {
 
 
 def _unused_axes(reading: Reading) -> None:
-    used = {reference.name for reference in reading.references if reference.kind == "axis"}
+    used = {reference.name for reference in reading.references if reference.kind in ("axis", "loss axis")}
     for (kind, name), at in reading.definitions.items():
         if kind == "axis" and name not in used:
             help = f"write at: ${name} in a step, or leave the axis out"
@@ -264,7 +269,8 @@ def unsupported(scenario: Scenario, source: str = "") -> list[Problem]:
         source: text of its file, for the excerpt.
     """
     lines = source.splitlines()
-    return [_no_link_faults(fault, scenario.path, lines) for fault in scenario.faults]
+    links = (fault for fault in scenario.faults if isinstance(fault, LinkFault))
+    return [_no_link_faults(fault, scenario.path, lines) for fault in links]
 
 
 def _no_link_faults(fault: LinkFault, path: str, lines: list[str]) -> Problem:

@@ -10,6 +10,7 @@ from attrs import frozen
 from sim.adapters.protocol import POLICIES
 from sim.case import Delay
 from sim.scenario.actors import ACTORS, declared, taken
+from sim.scenario.disk_words import FaultShape
 from sim.scenario.expectations import CONDITIONS
 from sim.scenario.model import LANGUAGE_VERSION, Exemption, Expect, Limits, LinkFault, Scenario
 from sim.scenario.nodes import Node, Scalar, describe
@@ -191,7 +192,7 @@ SCENARIO = Record(
         "limits": Key(_LIMITS),
         "actors": Key(ACTORS, default={}, doc="who takes part; a model, a client and the server always do"),
         "script": Key(SCRIPT, default={}, doc="what the model says and the tools answer"),
-        "faults": Key(ListOf(of=_FAULT, what="a list of faults")),
+        "faults": Key(ListOf(of=FaultShape(other=_FAULT), what="a list of faults")),
         "steps": Key(STEP_LIST, required=True, code="E210"),
         "sweep": Key(SWEEP),
         "schedule": Key(ListOf(of=_DELAY, what="a list of delays")),

@@ -19,6 +19,7 @@ from sim.case import Delay, Placement
 LANGUAGE_VERSION = 1
 MS = 1_000_000
 DEFAULT_CHUNK_GAP_NS = 20 * MS
+MEMORY = "memory"  # what every crash loses
 CASES_MAX = 20_000  # a sweep beyond this takes longer than anybody waits for one file
 
 
@@ -227,10 +228,16 @@ class ClientSpec:
 
 @frozen(kw_only=True)
 class StoreSpec:
-    """The storage below the journal. ``latency_ns``: how long each operation on it takes before it is done."""
+    """The storage below the journal.
+
+    Attributes:
+        latency_ns: how long each operation on it takes before it is done.
+        engine: which kind of store a system that has both is asked to use on the simulated disk; empty for its own.
+    """
 
     name: str = "store"
     latency_ns: int = 0
+    engine: Literal["", "sqlite", "log"] = ""
 
 
 # --- steps -------------------------------------------------------------------------------------
@@ -296,7 +303,7 @@ class Step:
         call: for ``approve`` and ``deny``, which tool call.
         message: for ``annotate``, which message (``model.turn1``, ``user1`` …).
         metadata: for ``annotate``, the flags to set.
-        lose: for ``crash``, what is lost beyond the process memory.
+        lose: for ``crash``, what is lost: ``memory``, a loss of :data:`sim.actors.disk_faults.LOSSES`, or ``$axis``.
         by_ns: for ``jump``, how far, negative for backwards.
         session: for maintenance, which conversation.
         line: line of the file, from 1; 0 if there is none.
@@ -315,7 +322,7 @@ class Step:
     call: str | None = None
     message: str | None = None
     metadata: Mapping[str, Any] = field(factory=dict)
-    lose: Literal["memory", "unsynced"] = "memory"
+    lose: str = MEMORY
     by_ns: int = 0
     session: str = "s1"
     line: int = field(default=0, eq=False)
@@ -349,20 +356,45 @@ class LinkFault:
 
 
 @frozen(kw_only=True)
+class DiskFault:
+    """A fault of one operation of the simulated disk.
+
+    Attributes:
+        at: the operation, such as ``disk.sync#3``.
+        kind: what goes wrong there: a key of :data:`sim.actors.disk_faults.FAULTS` but ``crash``.
+        times: how many operations of that kind in a row; 0 for all from there on.
+        kept: of a write, how many bytes are written all the same.
+        duration_ns: of a slow operation, how long it takes.
+        line: line of the file, from 1; 0 if there is none.
+    """
+
+    at: str
+    kind: str
+    times: int = 1
+    kept: int = 0
+    duration_ns: int = 0
+    line: int = field(default=0, eq=False)
+
+
+@frozen(kw_only=True)
 class Axis:
     """One dimension of a sweep.
 
     Attributes:
         name: steps refer to it as ``$name``.
-        values: fixed placements, in order.
+        values: fixed placements, in order, or what a crash loses.
         every: besides, one value for every ``point`` or scheduler ``step`` of the undisturbed run.
         inside: for ``every``, keep only names that start with one of these; empty keeps all.
+        since: for ``every`` point, the first one, of those that the undisturbed run passes.
+        until: for ``every`` point, the last one.
     """
 
     name: str
     values: tuple[Placement, ...] = ()
     every: Literal["", "point", "step"] = ""
     inside: tuple[str, ...] = ()
+    since: str = ""
+    until: str = ""
 
 
 @frozen(kw_only=True)
@@ -438,7 +470,7 @@ class Scenario:
         tools: the scripted tools.
         clients: the people, in order.
         store: the storage below the journal.
-        faults: faults of links.
+        faults: faults of links and of the disk.
         steps: what happens.
         sweep: where it happens.
         schedule: deviations from first in, first out, as a search found them.
@@ -458,7 +490,7 @@ class Scenario:
     tools: tuple[ToolSpec, ...] = ()
     clients: tuple[ClientSpec, ...] = (ClientSpec(name="client"),)
     store: StoreSpec = field(factory=StoreSpec)
-    faults: tuple[LinkFault, ...] = ()
+    faults: tuple[LinkFault | DiskFault, ...] = ()
     steps: tuple[Step, ...]
     sweep: Sweep = field(factory=Sweep)
     schedule: tuple[Delay, ...] = ()

@@ -9,6 +9,7 @@ from attrs import frozen
 
 from sim.adapters.protocol import StopMode
 from sim.case import Placement
+from sim.scenario.disk_words import Lost
 from sim.scenario.forms import Forms, Short
 from sim.scenario.model import VERBS, Step, Timing, Travel
 from sim.scenario.nodes import Mapping as MappingNode
@@ -118,7 +119,7 @@ STEPS: Mapping[str, Mapping[str, Record]] = {
     },
     "server": {
         "shutdown": _arguments("shutdown", _TIMING),
-        "crash": _arguments("crash", _TIMING, {"lose": Key(Choice(words_of(Step, "lose"), "what is lost"))}),
+        "crash": _arguments("crash", _TIMING, {"lose": Key(Lost())}),
         "restart": _arguments("restart", _TIMING),
     },
     "maintenance": {

@@ -7,15 +7,17 @@ from typing import Any
 
 from attrs import evolve, frozen
 
+from sim.case import Placement
+from sim.scenario.disk_words import AxisValue, losses_of
 from sim.scenario.model import CASES_MAX, Axis, Sweep
 from sim.scenario.nodes import List, Node, Scalar
 from sim.scenario.nodes import Mapping as MappingNode
 from sim.scenario.reading import BAD, Reading
 from sim.scenario.records import Key, ListOf, MapOf, Record
 from sim.scenario.shapes import Choice, Data, Name, Number, Schema, Shape
-from sim.scenario.words import PREFIX, Place
+from sim.scenario.words import POINT, PREFIX
 
-_PLACE = Place(what="a place, such as never, a point, or {after: label}", fixed=True)
+_PLACE = AxisValue()
 _EVERY = Record(
     what="a sweep over everything",
     cls=Axis,
@@ -25,6 +27,8 @@ _EVERY = Record(
             Choice(("point", "step"), "point or step"), required=True, doc="one case for every point, or step"
         ),
         "in": Key(ListOf(of=PREFIX, what="a list of beginnings"), "inside", doc="only names that begin like this"),
+        "since": Key(POINT, doc="the first of the points"),
+        "until": Key(POINT, doc="the last of the points"),
     },
 )
 
@@ -52,6 +56,8 @@ class AxisShape(Shape):
             return reading.error("E031", whole[1].at, "an axis has one {every: …}", note="list the beginnings in one")
         if any(value is BAD for value in (*values, *axes)):
             return BAD
+        if losses_of((*values, *(Placement("point") for _ in axes))) is None:
+            return reading.error("E031", node.at, "an axis has places or losses, not both")
         return evolve(axes[0] if axes else Axis(name=""), values=tuple(values))
 
     def write(self, value: Any) -> Data:
@@ -91,6 +97,8 @@ class SweepShape(MapOf):
             reading.define("axis", key.text, key.at)
         reading.axis = key.text
         found = super().read_entry(key, value, reading)
+        if isinstance(found, Axis):
+            reading.define(f"axis of {'losses' if losses_of(found.values) else 'places'}", key.text, key.at)
         reading.axis = ""
         return found
 

@@ -15,7 +15,19 @@ from sim.scenario.nodes import Mapping as MappingNode
 from sim.scenario.problems import quoted
 from sim.scenario.reading import BAD, Reading
 from sim.scenario.records import Key, Record
-from sim.scenario.shapes import Choice, Data, Duration, Name, Number, Schema, Shape, Text, dollar_name, duration_text
+from sim.scenario.shapes import (
+    Choice,
+    Data,
+    Duration,
+    Name,
+    Number,
+    ScalarShape,
+    Schema,
+    Shape,
+    Text,
+    dollar_name,
+    duration_text,
+)
 
 KEBAB = r"[a-z0-9]+(-[a-z0-9]+)*"
 CALL_ID = r"[A-Za-z0-9][A-Za-z0-9_-]*"
@@ -92,6 +104,21 @@ def read_point(node: Scalar, reading: Reading) -> Any:
     return reading.error("E026", node.at, f"not a point: {quoted(node.text)}", note=_POINT_NOTE)
 
 
+@frozen
+class PointName(ScalarShape):
+    """A named point, as its name."""
+
+    what: str = "a point"
+
+    def read_scalar(self, node: Scalar, reading: Reading) -> Any:
+        found = read_point(node, reading)
+        return found if found is BAD else found.name
+
+    def schema(self) -> Schema:
+        return {"type": "string", "pattern": _POINT_SCHEMA}
+
+
+POINT = PointName()
 STEP_NUMBER = Record(what="a scheduler step", keys={"step": Key(Number(min=1, max=10**9), required=True)})
 AFTER_STEP = Record(
     what="a place after a step",

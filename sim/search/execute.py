@@ -21,6 +21,7 @@ from attrs import asdict, evolve, frozen
 from sim.actors.client import Client
 from sim.actors.director import Director
 from sim.adapters.loading import LoadedAdapter, runner
+from sim.adapters.machine import Machine
 from sim.adapters.ports import Cast
 from sim.adapters.server import Server
 from sim.case import Case
@@ -36,6 +37,7 @@ from sim.scenario.model import ClientSpec, Scenario, Step
 from sim.search.results import CaseResult
 
 QUIET_WITHIN_NS = 3600 * 1_000_000_000  # an hour of virtual time: longer than any honest timeout of a chat
+_ERRORS = ("error", "full")  # faults of a disk of which a system is told
 _MEMORY_FOLDER = Path("/dev/shm")  # a journal's files need not survive this process, so memory will do
 
 
@@ -153,6 +155,9 @@ def _trouble(history: History) -> str | None:
     event = next(history.of("adapter.raised"), None)  # the first; others mostly follow from it
     if event is None:
         return None
+    broken = next((e for e in history.of("disk.failed") if e.data["fault"] in _ERRORS), None)
+    if broken is not None and broken.position < event.position:
+        return None  # to say that it did not do what it could not do is right
     return f"{event.data['verb']}: {event.data['error']}"
 
 
@@ -181,6 +186,7 @@ class _Stage:
                 self._scenario.policies,
                 {name.removesuffix("_ns"): ns for name, ns in asdict(self._scenario.limits).items() if ns},
                 self._scenario.store.latency_ns,
+                Machine(world, self._scenario),
             )
             self._clients = self._make_clients(server)
             director = Director(world, self._scenario, self._case, self._take)
@@ -210,6 +216,8 @@ class _Stage:
                 more = director.on_quiet()
                 await scheduler.wait_quiet(QUIET_WITHIN_NS)
             director.finish()
+            world.forget_placed()
+            server.machine.heal()
             self._points = tuple(world.points)
             await self._heal()
         self._steps = scheduler.steps
@@ -219,9 +227,12 @@ class _Stage:
             return
         self._note_unfinished()
         await self._complete("statistics", server.take_statistics)
-        for session in dict.fromkeys(client.session for client in self._clients.values()):
+        sessions = list(dict.fromkeys(client.session for client in self._clients.values()))
+        for session in sessions:
             await self._complete("read", partial(server.read_items, session, "quiet"))
             await self._complete("context", partial(server.look, session))
+        if self._adapter.capabilities.crash != "none" and any(e.kind == "server.crashed" for e in world.events):
+            await self._complete("recovery", partial(server.repeat_recovery, sessions))
 
     async def _heal(self) -> None:
         """Undoes what the faults left broken: a server that is down, a client that does not reattach by itself."""

@@ -23,6 +23,7 @@ from sim.engine.strategies import CountChoices, portfolio
 from sim.errors import BlockedInRealTimeError, UsageError
 from sim.history import trace_hash
 from sim.invariants.verdict import Violation
+from sim.scenario.disks import asks_for_disk
 from sim.scenario.model import Scenario
 from sim.search.execute import Executor, audited, workspace
 from sim.search.results import CaseResult, Failure, Neighbour, ScenarioResult, Tally
@@ -149,6 +150,8 @@ def unclaimed(scenario: Scenario, adapter: LoadedAdapter) -> str:
     lacks += sorted(f"maintenance {verb}" for verb in verbs if verb not in claimed.maintenance)
     if claimed.crash == "none" and any(step.actor == "server" and step.verb == "crash" for step in scenario.steps):
         lacks.append("crash")
+    if asks_for_disk(scenario) and not claimed.disk:
+        lacks.append("disk")
     if any(tool.approval for tool in scenario.tools) and not claimed.approvals:
         lacks.append("approvals")
     if any(tool.agent for tool in scenario.tools) and not claimed.sub_agents:

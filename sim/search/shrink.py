@@ -17,6 +17,7 @@ from attrs import evolve, frozen
 from sim.adapters.loading import LoadedAdapter
 from sim.case import Case, Delay
 from sim.engine.hosting import Host
+from sim.scenario.disks import loss_of
 from sim.scenario.model import Expect, Scenario, Step, Sweep, Text, Timing, Turn
 from sim.search.execute import Executor
 from sim.search.results import CaseResult
@@ -50,6 +51,7 @@ def concrete(scenario: Scenario, case: Case) -> Scenario:
         pause = case.axis(f"{written.label}.within")
         timing = evolve(written.timing, within_ns=0, delay_ns=written.timing.delay_ns + (pause.number if pause else 0))
         step = evolve(written, timing=timing) if pause is not None else written
+        step = evolve(step, lose=loss_of(step, case))
         placement = case.axis(step.timing.axis) if step.timing.axis is not None else None
         if placement is None:
             steps.append(step)

@@ -61,7 +61,7 @@ def spell_out(scenario: Scenario, points: Iterable[str], steps: int) -> Swept:
         if not values[axis.name]:
             raise UsageError(
                 f"{scenario.path or scenario.name}: axis ${axis.name} is empty: no point of the undisturbed run "
-                f"starts with {' or '.join(axis.inside)}; journalsim show {scenario.name} --points lists them"
+                f"{_wanted(axis)}; journalsim show {scenario.name} --points lists them"
             )
     count = math.prod(len(v) for v in values.values())
     if count > scenario.sweep.limit:
@@ -84,10 +84,26 @@ def spell_out(scenario: Scenario, points: Iterable[str], steps: int) -> Swept:
 
 def _places(axis: Axis, points: tuple[str, ...], steps: int) -> tuple[Placement, ...]:
     if axis.every == "point":
-        return tuple(Placement("point", name) for name in points if _inside(name, axis.inside))
+        window = _window(axis, points)
+        return tuple(Placement("point", name) for name in window if _inside(name, axis.inside))
     if axis.every == "step":
         return tuple(Placement("step", number=number) for number in range(steps))
     return ()
+
+
+def _window(axis: Axis, points: tuple[str, ...]) -> tuple[str, ...]:
+    """Returns the points from ``since`` to ``until``; none if one of them was not passed."""
+    if not {axis.since, axis.until} - {""} <= set(points):
+        return ()
+    begin = points.index(axis.since) if axis.since else 0
+    end = points.index(axis.until) + 1 if axis.until else len(points)
+    return points[begin:end]
+
+
+def _wanted(axis: Axis) -> str:
+    words = [f"starts with {' or '.join(axis.inside)}"] if axis.inside else []
+    words += [f"is between {axis.since or 'the first'} and {axis.until or 'the last'}"] * bool(axis.since or axis.until)
+    return " and ".join(words)
 
 
 def _inside(name: str, prefixes: tuple[str, ...]) -> bool:

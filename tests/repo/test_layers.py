@@ -18,6 +18,7 @@ LAYERS = (
     ("sim.version", 0),
     ("sim.sse", 0),
     ("sim.adapters.disk_protocol", 0),
+    ("sim.actors.disk_faults", 0),  # the words for disks, which a case holds
     ("sim.scenario", 1),
     ("sim.invariants", 1),
     ("sim.engine", 2),

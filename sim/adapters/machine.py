@@ -1,0 +1,55 @@
+"""The machine under a server: its simulated disk, through all crashes of a case."""
+
+from __future__ import annotations
+
+from sim.actors.disk import Disk
+from sim.actors.disk_faults import Loss
+from sim.engine.world import World
+from sim.scenario.disk_words import fault_of
+from sim.scenario.disks import asks_for_disk
+from sim.scenario.model import MEMORY, DiskFault, Scenario
+
+
+class Machine:
+    """One machine.
+
+    Args:
+        world: the case's world; operations of the disk are points of it.
+        scenario: says whether there is a disk, and what goes wrong with it.
+
+    Attributes:
+        disk: None if the scenario has none; files are then real ones, and only processes die.
+        engine: the kind of store that the scenario asks for; empty for the system's own.
+    """
+
+    def __init__(self, world: World, scenario: Scenario) -> None:
+        self.disk: Disk | None = None
+        self.engine = scenario.store.engine
+        self._world = world
+        self._noted = 0
+        if asks_for_disk(scenario):
+            faults = (fault_of(fault) for fault in scenario.faults if isinstance(fault, DiskFault))
+            self.disk = Disk(faults=faults, observe=world.passed)
+
+    def crash(self, lose: str) -> None:
+        """Ends the process, and with a loss of more than its memory the power too."""
+        if self.disk is None:
+            return
+        if lose == MEMORY:
+            self.disk.kill()
+        else:
+            self.disk.lose_power(Loss.parse(lose))
+        self.note()
+
+    def heal(self) -> None:
+        """Takes every fault of the disk away."""
+        if self.disk is not None:
+            self.disk.heal()
+            self.note()
+
+    def note(self) -> None:
+        """Puts what the disk did wrong since the last look into the history."""
+        if self.disk is not None:
+            troubles, self._noted = self.disk.troubles[self._noted :], len(self.disk.troubles)
+            for operation, kind in troubles:
+                self._world.record("disk", "disk.failed", None, operation, fault=kind)
