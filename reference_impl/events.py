@@ -46,14 +46,21 @@ BARRIERS = (
     "run.aborted",
     "run.expired",
     "run.failed",
+    "run.stop_requested",
+    "message.completed",
+    "message.interrupted",
+    "message.annotated",
     "approval.requested",
     "approval.resolved",
     "tool.started",
+    "tool.completed",
+    "tool.failed",
+    "history.rewritten",
 )
 """Kinds that must be on the disk before anything follows, under every sync policy.
 
-They are what people are promised, and what a recovery goes by when it says that a
-call was not started.
+They are what people are told is done, and what a recovery goes by when it says that a
+call was not started.  What is left may go with the power: text of an open message.
 """
 
 
@@ -119,7 +126,7 @@ def from_json(line: str) -> Event:
         event_id = record.pop("event_id")
         event = Event(**record)
     except (ValueError, TypeError, KeyError, AttributeError) as error:
-        raise BadRow(f"not a journal row ({error}): {line[:80]}") from None
+        raise BadRow(f"not a journal row ({error}): {str(line)[:80]}") from None  # a damaged page can give NULL
     if event.v != FORMAT:
         raise BadRow(f"row {event_id} has format {event.v}, this version reads {FORMAT}")
     if event.kind not in KINDS or event_id != event.event_id:

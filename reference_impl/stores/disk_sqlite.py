@@ -90,7 +90,7 @@ class DiskSQLiteStore(SQLiteStore):
         try:
             with self._database.speaking():
                 return super().load()
-        except (apsw.Error, ValueError, TypeError) as error:  # a damaged page can give NULL where a text must be
+        except apsw.Error as error:
             raise StoreError(str(error)) from error
 
     def append(self, events: Sequence[Event], *, barrier: bool = True) -> None:

@@ -19,7 +19,7 @@ from pathlib import Path
 
 import apsw
 
-from reference_impl.events import Event, from_json, to_json
+from reference_impl.events import BadRow, Event, from_json, to_json
 from reference_impl.stores.base import DuplicateRow, StaleWriter, StoreClosed, StoreError
 
 FILE = "journal.db"
@@ -65,9 +65,16 @@ class SQLiteStore:
             self.epoch: int = connection.execute("SELECT epoch FROM writer").get
 
     def load(self) -> tuple[Event, ...]:
-        """Returns all rows, oldest first."""
-        rows = self._open_connection().execute("SELECT row FROM event ORDER BY position")
-        return tuple(from_json(row) for (row,) in rows)
+        """Returns all rows, oldest first.
+
+        Raises:
+            StoreError: the database is damaged.
+        """
+        try:
+            rows = self._open_connection().execute("SELECT row FROM event ORDER BY position")
+            return tuple(from_json(row) for (row,) in rows)
+        except (apsw.Error, BadRow) as error:
+            raise StoreError(str(error)) from error
 
     def append(self, events: Sequence[Event], *, barrier: bool = True) -> None:
         """Keeps all of ``events`` or none, in one transaction."""

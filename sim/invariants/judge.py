@@ -8,6 +8,7 @@ from sim.history import History
 from sim.invariants.attempts import RETRY_IS_ATOMIC
 from sim.invariants.clobber import NO_CLOBBER
 from sim.invariants.contexts import STORE_EQUALS_CONTEXT
+from sim.invariants.durability import DURABILITY
 from sim.invariants.executions import EXECUTED_TOOL_RECORDED
 from sim.invariants.facts import Facts
 from sim.invariants.fencing import FENCED_WRITER
@@ -29,6 +30,7 @@ _FAMILIES: tuple[tuple[Invariant, ...], ...] = (
     (*TOOLS, EXECUTED_TOOL_RECORDED),
     (*RUNS, *STOPS, FENCED_WRITER, RETRY_IS_ATOMIC, ONE_REQUEST_ONE_EFFECT),
     (HONEST_PROVENANCE, NO_CLOBBER, ORDERED_HISTORY, PROMPT_FIRST, STORE_EQUALS_CONTEXT),
+    DURABILITY,
     HARNESS,
 )
 

@@ -11,6 +11,7 @@ from sim.invariants.evidence import evidence, moment
 from sim.invariants.facts import NEVER, Facts
 from sim.invariants.faults import standing
 from sim.invariants.invariant import HELD, Explanation, Finding, Invariant, needs
+from sim.invariants.losses import prompt_was_lost
 from sim.invariants.records import Run, ToolUse, UserMessage
 from sim.invariants.rows import quoted, row_text, rows_text
 from sim.invariants.verdict import Violation
@@ -148,7 +149,8 @@ def prompt_first(facts: Facts) -> Iterator[Finding]:
         kept = facts.kept(user.ref)
         if not kept:
             # that an accepted message is missing is for other judges, but for a kill: then it had to be durable
-            if called is not None and facts.crashed_between(called.position, NEVER) and not facts.unsettled(run):
+            killed = called is not None and facts.crashed_between(called.position, NEVER)
+            if called is not None and killed and not (prompt_was_lost(user, run, facts) or facts.unsettled(run)):
                 yield _late_prompt(user, run, "after a kill the journal does not hold it", called, facts)
             continue
         yield from _judge_calls(user, run, facts)

@@ -9,6 +9,7 @@ from sim.invariants.changes import changed
 from sim.invariants.evidence import evidence, moment
 from sim.invariants.facts import NEVER, Facts
 from sim.invariants.invariant import HELD, Explanation, Finding, Invariant, Unsure, needs
+from sim.invariants.losses import end_was_lost, prompt_was_lost
 from sim.invariants.records import Run, Stop
 from sim.invariants.rows import row_text, rows_text
 from sim.invariants.run_ends import during, end_of, how_ended, own_end, readers_gone, went_on
@@ -28,6 +29,8 @@ def one_terminal_per_run(facts: Facts) -> Iterator[Finding]:
         if reason:
             yield Unsure(reason)
             continue
+        if _lost_in_a_crash(run, facts):
+            continue
         wrong = _wrong_terminal(run, markers, facts)
         yield (
             HELD
@@ -42,6 +45,13 @@ def one_terminal_per_run(facts: Facts) -> Iterator[Finding]:
                 subject=run.id,
             )
         )
+
+
+def _lost_in_a_crash(run: Run, facts: Facts) -> bool:
+    """Whether a crash took the end, or the whole run with its prompt: that is for the judges of durability."""
+    users = (user for user in facts.users.values() if user.run == run.id)
+    gone = any(prompt_was_lost(user, run, facts) for user in users)
+    return end_was_lost(run, facts) or (gone and run.id not in facts.markers)
 
 
 def _wrong_terminal(run: Run, markers: tuple[Item, ...], facts: Facts) -> str:

@@ -153,12 +153,16 @@ def _event_text(events: tuple[Any, ...], position: int) -> str:
 
 def _trouble(history: History) -> str | None:
     event = next(history.of("adapter.raised"), None)  # the first; others mostly follow from it
-    if event is None:
-        return None
+    if event is None or (event.data["verb"] == "setup" and _after_power_cut(history, event.position)):
+        return None  # a journal that cannot be opened any more has lost all: that is a verdict
     broken = next((e for e in history.of("disk.failed") if e.data["fault"] in _ERRORS), None)
     if broken is not None and broken.position < event.position:
         return None  # to say that it did not do what it could not do is right
     return f"{event.data['verb']}: {event.data['error']}"
+
+
+def _after_power_cut(history: History, position: int) -> bool:
+    return any(e.position < position and "lose" in e.data for e in history.of("server.crashed"))
 
 
 class _Stage:
