@@ -13,6 +13,7 @@ from reference_impl.bugs.clocks import CLOCKS
 from reference_impl.bugs.closures import CLOSED
 from reference_impl.bugs.completion import COMPLETION
 from reference_impl.bugs.context import CONTEXT
+from reference_impl.bugs.crashes import CRASHES
 from reference_impl.bugs.early_stops import EARLY_STOPS
 from reference_impl.bugs.fencing import FENCING
 from reference_impl.bugs.harness import HARNESS
@@ -47,6 +48,7 @@ BUGS: tuple[Bug, ...] = (
     *CLOCKS,
     *FENCING,
     *PROMPTS,
+    *CRASHES,
 )
 
 __all__ = ["BUGS", "Bug"]

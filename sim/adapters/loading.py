@@ -80,8 +80,13 @@ def adapter_from(factory: Callable[[], Any], name: str = "") -> LoadedAdapter:
 
 def variants() -> list[str]:
     """Returns the variants of ``ref``: other stores, then the zoo."""
-    stores: Mapping[str, str] = importlib.import_module(_REFERENCE.partition(":")[0]).STORES
-    return [*stores, *(f"bug-{bug.name}" for bug in zoo())]
+    return [*stores(), *(f"bug-{bug.name}" for bug in zoo())]
+
+
+def stores() -> Mapping[str, str]:
+    """Returns the variants of ``ref`` that differ in their store alone, and what each is."""
+    found: Mapping[str, str] = importlib.import_module(_REFERENCE.partition(":")[0]).STORES
+    return found
 
 
 def zoo() -> Sequence[Any]:

@@ -10,7 +10,7 @@ from sim.errors import UsageError
 from sim.invariants.judge import INVARIANTS
 from sim.scenario.problems import CODES, did_you_mean
 
-KINDS = ("scenarios", "invariants", "bugs", "adapters", "faults", "failures", "coverage")
+KINDS = ("scenarios", "invariants", "bugs", "adapters", "faults", "losses", "failures", "coverage")
 WIDTH = 100  # as wide as a report
 
 
@@ -19,7 +19,7 @@ WIDTH = 100  # as wide as a report
 def list_command(what: str) -> None:
     """List what there is, one per line: the name first, then what it is.
 
-    WHAT is scenarios, invariants, bugs, adapters, faults, failures, or coverage: which entries of the catalogue of
+    WHAT is scenarios, invariants, bugs, adapters, faults, losses, failures, or coverage: which entries of the catalogue of
     public failure modes the scenarios cover, per system.
     """
     rows = {
@@ -28,6 +28,7 @@ def list_command(what: str) -> None:
         "bugs": _bugs,
         "adapters": _adapters,
         "faults": _faults,
+        "losses": _losses,
         "failures": _failures,
         "coverage": _coverage,
     }[what]()
@@ -56,20 +57,31 @@ def _bugs() -> Rows:
 
 
 def _adapters() -> Rows:
+    from sim.adapters.loading import stores
+
     return [
-        ("ref", "the reference journal on a SQLite file"),
-        ("ref:memory", "the reference journal in memory"),
+        ("ref", "the reference journal: SQLite, or the store that a scenario asks for"),
+        *((f"ref:{name}", what) for name, what in stores().items()),
         ("ref:bug-NAME", "the reference journal with one known bug; see: journalsim list bugs"),
         ("python:pkg.mod:factory", "your own adapter, store level or runner level"),
     ]
 
 
+def _losses() -> Rows:
+    from sim.actors.disk_faults import LOSSES
+
+    return [("memory", "what the process held in memory: a kill"), *LOSSES.items()]
+
+
 def _faults() -> Rows:
+    from sim.scenario.disk_words import disk_faults
+
     return [
         ("late", "a request arrives later: alice.stop: {at: …, late: 50ms}"),
         ("lost", "a request never arrives: alice.send: {text: …, lost: true}"),
         ("doubled", "a request arrives twice: alice.send: {text: …, doubled: 30ms}"),
-        ("crash", "the server process dies: server.crash: {at: …}"),
+        ("crash", "the server process dies, or its power fails: server.crash: {at: …, lose: …}; see: list losses"),
+        *((f"disk {kind}", f"{what}: disk: {{at: disk.write#7, kind: {kind}}}") for kind, what in disk_faults().items()),
         ("jump", "the wall clock moves: clock.jump: {by: -1h}"),
         ("error", "the model breaks off: - error: overloaded"),
         ("silent", "the model's stream just ends: - end: silent"),

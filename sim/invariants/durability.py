@@ -26,7 +26,7 @@ from sim.invariants.faults import left_to_others
 from sim.invariants.invariant import HELD, Explanation, Finding, Invariant, Unsure
 from sim.invariants.items import as_states
 from sim.invariants.lattice import grade_of_message, grade_of_result, with_grade
-from sim.invariants.losses import end_was_lost, power_cut_between, prompt_was_lost, will_not_start
+from sim.invariants.losses import end_was_lost, power_cut_between, prompt_was_lost, repeats, will_not_start
 from sim.invariants.records import ModelMessage, Run, UserMessage
 from sim.invariants.rows import quoted, row_text, rows_text
 from sim.invariants.run_ends import end_of, how_ended
@@ -48,6 +48,22 @@ def acknowledged_is_durable(facts: Facts) -> Iterator[Finding]:
             return
         if not facts.rewritten(run.session, run.accepted.position):
             yield from _judge_run(run, facts)
+    yield from _judge_repeats(facts)
+
+
+def _judge_repeats(facts: Facts) -> Iterator[Finding]:
+    """Judges what was there at the very end, and had to outlive one more kill."""
+    for again in repeats(facts):
+        if again.gone:
+            yield Violation(
+                invariant="acknowledged-is-durable",
+                promised=f"the journal showed {row_text(again.gone[0])} when everything had come to rest",
+                found="after one more kill and restart it does not",
+                evidence=(again.before.position, again.after.position),
+                expected=rows_text(facts.items(again.before)),
+                actual=rows_text(as_states(again.after.data["items"])),
+                grade="accepted",
+            )
 
 
 def _shut_out(run: Run, refused: Event, facts: Facts) -> Violation:
@@ -300,22 +316,18 @@ def _waits_for_tools(message: ModelMessage, facts: Facts) -> bool:
 
 def recovery_is_idempotent(facts: Facts) -> Iterator[Finding]:
     """Judges what every further restart shows, at the very end of a case with a crash."""
-    for again in facts.of("recovery.read"):
-        session = str(again.data["session"])
-        before, after = facts.journal.get(session, ()), as_states(again.data["items"])
-        if before == after:
+    for again in repeats(facts):
+        if not (again.new or again.altered):
             yield HELD
             continue
-        new = [item for item in after if item not in before]
-        gone = [item for item in before if item not in after]
-        what = [f"adds {row_text(new[0])}"] * bool(new) + [f"takes away {row_text(gone[0])}"] * bool(gone)
+        what = f"adds {row_text(again.new[0])}" if again.new else f"makes it say {row_text(again.altered[0])}"
         yield Violation(
             invariant="recovery-is-idempotent",
             promised="everything had come to rest, so one more kill and restart changes nothing",
-            found=f"it {' and '.join(what) or 'brings the rows in another order'}",
-            evidence=(facts.final_reads[session].position, again.position),
-            expected=rows_text(before),
-            actual=rows_text(after),
+            found=f"it {what}",
+            evidence=(again.before.position, again.after.position),
+            expected=rows_text(facts.items(again.before)),
+            actual=rows_text(as_states(again.after.data["items"])),
         )
 
 

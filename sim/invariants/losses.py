@@ -7,8 +7,14 @@ announced before a crash and is not there after it is for the latter as well.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
+from attrs import frozen
+
+from sim.adapters.protocol import Item
 from sim.history import Event
 from sim.invariants.facts import NEVER, Facts
+from sim.invariants.items import as_states
 from sim.invariants.records import Run, UserMessage
 
 
@@ -38,8 +44,49 @@ def end_was_lost(run: Run, facts: Facts) -> bool:
 
 def will_not_start(facts: Facts) -> Event | None:
     """Returns the error with which the server refuses to start after the last crash, if it never comes up."""
-    last = facts.crashes[-1]
-    if any(event.position > last for event in facts.of("server.started")):
-        return None
+    last = max(facts.crashes[-1], *(event.position for event in facts.of("server.started")), -1)
     refusals = [e for e in facts.of("adapter.raised") if e.data["verb"] == "setup" and e.position > last]
     return refusals[-1] if refusals else None
+
+
+@frozen(kw_only=True)
+class Repeat:
+    """What one more kill and restart at rest made of what a session showed.
+
+    Attributes:
+        before: the final read.
+        after: the read after the restart.
+        gone: items that are not there any more.
+        new: items that were not there.
+        altered: items that were there and say something else now, as they are now.
+    """
+
+    before: Event
+    after: Event
+    gone: tuple[Item, ...] = ()
+    new: tuple[Item, ...] = ()
+    altered: tuple[Item, ...] = ()
+
+
+def repeats(facts: Facts) -> Iterator[Repeat]:
+    """Yields what every further restart made of every session."""
+    for again in facts.of("recovery.read"):
+        session = str(again.data["session"])
+        if session in facts.final_reads:
+            before, after = facts.journal[session], as_states(again.data["items"])
+            gone = [item for item in before if item not in after]
+            new = [item for item in after if item not in before]
+            altered = [item for item in new if _name(item) in map(_name, gone)]
+            if before != after and not (gone or new):
+                altered = list(after)  # in another order, or more than once
+            yield Repeat(
+                before=facts.final_reads[session],
+                after=again,
+                gone=tuple(item for item in gone if _name(item) not in map(_name, altered)),
+                new=tuple(item for item in new if item not in altered),
+                altered=tuple(altered),
+            )
+
+
+def _name(item: Item) -> tuple[str, str | None, str | None, str | None]:
+    return item.kind, item.id, item.call_id, item.run_id

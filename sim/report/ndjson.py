@@ -67,6 +67,7 @@ def scenario_line(result: ScenarioResult) -> str:
         failed=result.failed,
         points_swept=result.points_swept,
         points_total=result.points_total,
+        **({"disk_operations": f"{result.operations_swept}/{result.operations_total}"} if result.operations_total else {}),
         explored=result.explored,
         virtual_ns=result.virtual_ns,
         promises={name: asdict(tally) for name, tally in sorted(result.tallies.items())},

@@ -17,7 +17,7 @@ from sim.report.about import About, partial_line
 from sim.report.diff import journal_diff
 from sim.report.escape import columns, elide, inert, pad, visible, wrap
 from sim.report.spacetime import table
-from sim.report.words import count, duration, failing_cases, location, tallies, totals, word
+from sim.report.words import count, duration, failing_cases, location, swept, tallies, totals, word
 from sim.search.results import CampaignResult, Failure, ScenarioResult, Tally
 
 WIDTH = 100
@@ -48,7 +48,7 @@ def campaign_header(campaign: CampaignResult, about: About) -> str:
 
 def scenario_lines(result: ScenarioResult) -> str:
     """Returns one line about a scenario: name, cases, points, verdict, virtual time."""
-    points = f"{result.points_swept}/{result.points_total} points" if result.points_total else ""
+    points = swept(result)
     virtual = f"{duration(result.virtual_ns)} virtual" if result.cases else ""
     line = (
         f"{pad(elide(result.scenario.name, NAME_MAX), NAME_WIDTH)}  {count(result.cases, 'case'):>11}  {points:>16}"

@@ -35,6 +35,13 @@ def count(number: int, noun: str) -> str:
     return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 
+def swept(result: ScenarioResult) -> str:
+    """Returns ``40/40 points``; where they are those of a disk, ``20/20 disk operations``; empty without a sweep."""
+    if result.operations_total:
+        return f"{result.operations_swept}/{result.operations_total} disk operations"
+    return f"{result.points_swept}/{result.points_total} points" if result.points_total else ""
+
+
 def duration(time_ns: int) -> str:
     """Returns a length of time to two or three digits: ``780 ms``, ``3.2 s``, ``14 min``."""
     if time_ns < _SECOND:

@@ -104,6 +104,11 @@ _DISK = Record(
 )
 
 
+def disk_faults() -> Mapping[str, str]:
+    """Returns what can go wrong with an operation, and what that means."""
+    return {kind: FAULTS[kind][1].replace("`", "") for kind in _KINDS}
+
+
 def fault_of(fault: DiskFault) -> Fault:
     """Returns a fault as the disk takes it.
 

@@ -115,6 +115,8 @@ class ScenarioResult:
         failed: cases with a violation.
         points_swept: points (or steps) at which a swept action really happened.
         points_total: points that the sweep asked for.
+        operations_swept: where all of them are of a disk, operations at which the action happened before and after.
+        operations_total: such operations that the sweep asked for.
         explored: cases beyond those that the sweep spells out (delays, random schedules).
         tallies: per invariant.
         failures: one per cause, the most telling first.
@@ -131,6 +133,8 @@ class ScenarioResult:
     failed: int = 0
     points_swept: int = 0
     points_total: int = 0
+    operations_swept: int = 0
+    operations_total: int = 0
     explored: int = 0
     tallies: Mapping[str, Tally] = field(factory=dict)
     failures: tuple[Failure, ...] = ()

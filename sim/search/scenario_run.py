@@ -28,7 +28,7 @@ from sim.scenario.model import Scenario
 from sim.search.execute import Executor, audited, workspace
 from sim.search.results import CaseResult, Failure, Neighbour, ScenarioResult, Tally
 from sim.search.shrink import Shrinker
-from sim.search.sweep import Swept, neighbours, spell_out, undisturbed
+from sim.search.sweep import Swept, neighbours, operations, spell_out, undisturbed
 
 EXPLORED = {"quick": 0, "ci": 60, "deep": 1500}  # further schedules per scenario; ci stays near a second each
 TROUBLE_MAX = 3  # cases in which an adapter may fail before the rest of the scenario is left out
@@ -122,6 +122,8 @@ def run_scenario(
         failed=book.failed,
         points_swept=sum((name, str(p)) in book.reached for name, places in swept.places.items() for p in places),
         points_total=swept.places_total,
+        operations_swept=len(operations(swept, book.reached)),
+        operations_total=len(operations(swept)),
         explored=book.explored,
         tallies=dict(sorted(book.tallies.items())),
         failures=failures,

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterable
+from collections.abc import Container, Iterable
 
 from attrs import evolve, frozen
 
@@ -80,6 +80,24 @@ def spell_out(scenario: Scenario, points: Iterable[str], steps: int) -> Swept:
         for combination in itertools.product(*values.values())
     )
     return Swept(cases=cases, places={name: p for name, p in places.items() if p})
+
+
+def operations(swept: Swept, reached: Container[tuple[str, str]] | None = None) -> set[str]:
+    """Returns the disk operations that a sweep is about; none if it is about anything else too.
+
+    Args:
+        swept: the cases.
+        reached: axes and places at which the action really happened; an operation counts if it did at all of its own.
+    """
+    placed = [(name, str(place)) for name, places in swept.places.items() for place in places]
+    if not all(point.startswith("disk.") for _, point in placed):
+        return set()
+    missed = {_operation(pair[1]) for pair in placed if reached is not None and pair not in reached}
+    return {_operation(point) for _, point in placed} - missed
+
+
+def _operation(point: str) -> str:
+    return point.rpartition(".")[0]
 
 
 def _places(axis: Axis, points: tuple[str, ...], steps: int) -> tuple[Placement, ...]:

@@ -1,0 +1,123 @@
+"""Mistakes that show only after a crash: what was not on the disk, and what recovery made of the rest."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+
+from attrs import evolve
+
+from reference_impl.bugs.bug import Bug, with_parts
+from reference_impl.bugs.views import Retells
+from reference_impl.events import Event, from_json
+from reference_impl.stores.log import LogStore
+from reference_impl.stores.log_lines import Line, whole_lines
+from reference_impl.stores.opening import OpenStore, on_disk
+from sim.adapters.disk_protocol import DiskFile, DiskPort
+from sim.adapters.protocol import Item
+
+Build = Callable[[DiskPort], LogStore]
+
+
+def _log(build: Build) -> OpenStore:
+    return partial(on_disk, build)
+
+
+class _FirstWholeLines(LogStore):
+    """Reads up to the first line that is not whole, and writes on behind whatever is there."""
+
+    def load(self) -> tuple[Event, ...]:
+        lines = _until_torn(self._open_file().read(0, self._end))
+        return tuple(from_json(row) for line in lines for row in line.rows)
+
+    def _recover(self, file: DiskFile) -> int:
+        data = file.read(0, file.size())
+        self._end = self._synced = len(data)
+        lines = list(_until_torn(data))
+        self._ids = dict.fromkeys(from_json(row).event_id for line in lines for row in line.rows)
+        return max((line.epoch for line in whole_lines(data)), default=0)
+
+
+def _until_torn(data: bytes) -> Iterator[Line]:
+    end = 0
+    for line in whole_lines(data):
+        if line.start != end:
+            return
+        end = line.end
+        yield line
+
+
+class _NeverWaits(LogStore):
+    """Hands every batch to the operating system and takes it for stored."""
+
+    def append(self, events: Sequence[Event], *, barrier: bool = True) -> None:
+        super().append(events, barrier=False)
+
+
+class _WithoutFolders:
+    """A disk port for those who do not know that names have to be synced too."""
+
+    def __init__(self, port: DiskPort) -> None:
+        self._port = port
+        self.open, self.exists, self.list = port.open, port.exists, port.list
+        self.rename, self.unlink = port.rename, port.unlink
+
+    def sync_folder(self) -> None:
+        """Does nothing."""
+
+
+class _NoticeAgain(Retells):
+    """Adds its notice to every run that crashed, whenever it starts."""
+
+    def retell(self, items: tuple[Item, ...]) -> Iterator[Item]:
+        notice = " The server was restarted." * (self.store.epoch - 1)
+        for item in items:
+            yield evolve(item, text=item.text + notice) if item.kind == "marker" and item.cause == "crashed" else item
+
+
+class _CallsItDone(Retells):
+    """Ends whatever it finds open after a start, as the end of a run is always written."""
+
+    def retell(self, items: tuple[Item, ...]) -> Iterator[Item]:
+        for item in items:
+            crashed = item.kind == "marker" and item.cause == "crashed"
+            yield evolve(item, state="completed", cause=None) if crashed else item
+
+
+CRASHES = (
+    Bug(
+        name="torn-line-ends-the-journal",
+        summary="A line that a power cut has torn stays, and what is written behind it is never read again.",
+        failure_mode="HW-32",
+        trips=("acknowledged-is-durable",),
+        build=with_parts(store=_log(_FirstWholeLines)),
+    ),
+    Bug(
+        name="acknowledged-before-it-is-synced",
+        summary="A row is acknowledged when the operating system has it, and a power cut takes it.",
+        failure_mode="",
+        trips=("acknowledged-is-durable",),
+        build=with_parts(store=_log(_NeverWaits)),
+    ),
+    Bug(
+        name="folder-never-synced",
+        summary="The log file is synced and its folder is not, so a power cut takes the whole file.",
+        failure_mode="",
+        trips=("acknowledged-is-durable",),
+        build=with_parts(store=_log(lambda port: LogStore(_WithoutFolders(port)))),
+    ),
+    Bug(
+        name="notice-at-every-restart",
+        summary="Each restart adds its notice to a run that crashed, although it is there already.",
+        failure_mode="",
+        trips=("recovery-is-idempotent",),
+        build=with_parts(writer=_NoticeAgain),
+    ),
+    Bug(
+        name="recovery-calls-it-done",
+        summary="Recovery ends a run that a crash cut off as if its answer had been finished.",
+        failure_mode="CX-14",
+        trips=("recovery-adds-only-proven",),
+        build=with_parts(writer=_CallsItDone),
+    ),
+)
