@@ -7,9 +7,13 @@ from functools import partial
 
 from attrs import evolve
 
+from reference_impl.batch import Stamp
 from reference_impl.bugs.bug import Bug, with_parts
 from reference_impl.bugs.views import Retells
 from reference_impl.events import Event, from_json
+from reference_impl.journal import Decision, Refused, decide_end
+from reference_impl.lifecycle import TERMINALS
+from reference_impl.server import Server
 from reference_impl.stores.log import LogStore
 from reference_impl.stores.log_lines import Line, whole_lines
 from reference_impl.stores.opening import OpenStore, on_disk
@@ -47,11 +51,11 @@ def _until_torn(data: bytes) -> Iterator[Line]:
         yield line
 
 
-class _NeverWaits(LogStore):
-    """Hands every batch to the operating system and takes it for stored."""
+class _SyncsAtTheEnd(LogStore):
+    """Hands every batch to the operating system and takes it for stored; only the end of a run is synced."""
 
     def append(self, events: Sequence[Event], *, barrier: bool = True) -> None:
-        super().append(events, barrier=False)
+        super().append(events, barrier=any(event.kind in TERMINALS for event in events))
 
 
 class _WithoutFolders:
@@ -75,13 +79,22 @@ class _NoticeAgain(Retells):
             yield evolve(item, text=item.text + notice) if item.kind == "marker" and item.cause == "crashed" else item
 
 
-class _CallsItDone(Retells):
+class _CallsItDone(Server):
     """Ends whatever it finds open after a start, as the end of a run is always written."""
 
-    def retell(self, items: tuple[Item, ...]) -> Iterator[Item]:
-        for item in items:
-            crashed = item.kind == "marker" and item.cause == "crashed"
-            yield evolve(item, state="completed", cause=None) if crashed else item
+    async def recover(self) -> None:
+        async with self.ports.step("store.load"):
+            for event in self.writer.store.load():
+                self.state.apply(event)
+        for run in self.state.active_runs():
+            async with self.ports.step("store.append"):
+                self.writer.commit(partial(self._done, run.run_id))
+
+    def _done(self, run_id: str, stamp: Stamp) -> Decision:
+        done = decide_end(self.state, stamp, run_id, "run.completed", None)
+        if not isinstance(done, Refused):
+            return done
+        return decide_end(self.state, stamp, run_id, "run.aborted", "crashed")  # it had not begun
 
 
 CRASHES = (
@@ -97,7 +110,7 @@ CRASHES = (
         summary="A row is acknowledged when the operating system has it, and a power cut takes it.",
         failure_mode="",
         trips=("acknowledged-is-durable",),
-        build=with_parts(store=_log(_NeverWaits)),
+        build=with_parts(store=_log(_SyncsAtTheEnd)),
     ),
     Bug(
         name="folder-never-synced",
@@ -118,6 +131,6 @@ CRASHES = (
         summary="Recovery ends a run that a crash cut off as if its answer had been finished.",
         failure_mode="CX-14",
         trips=("recovery-adds-only-proven",),
-        build=with_parts(writer=_CallsItDone),
+        build=with_parts(server=_CallsItDone),
     ),
 )

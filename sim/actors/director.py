@@ -21,8 +21,9 @@ from attrs import evolve
 
 from sim.case import Case, Placement
 from sim.engine.world import World
+from sim.scenario.disk_values import MEMORY
 from sim.scenario.disks import loss_of
-from sim.scenario.model import MEMORY, Scenario, Step
+from sim.scenario.model import Scenario, Step
 
 Take = Callable[[Step], None]
 

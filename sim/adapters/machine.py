@@ -5,9 +5,10 @@ from __future__ import annotations
 from sim.actors.disk import Disk
 from sim.actors.disk_faults import Loss
 from sim.engine.world import World
+from sim.scenario.disk_values import MEMORY, DiskFault
 from sim.scenario.disk_words import fault_of
 from sim.scenario.disks import asks_for_disk
-from sim.scenario.model import MEMORY, DiskFault, Scenario
+from sim.scenario.model import Scenario
 
 
 class Machine:

@@ -12,8 +12,7 @@ Every verb may be ``def`` or (trio) ``async def``.  A verb ends in one of three
 ways: it returns (*ok*), it raises (*failed*: certainly not done), or it raises
 :class:`OutcomeUnknown` (*unknown*: done or not, only a later read can tell).
 
-This module depends on the standard library, attrs and :mod:`sim.adapters.disk_protocol`
-alone: an adapter, and the reference journal, import these and nothing else of ``sim``.
+An adapter, and the reference journal, import this, the disk protocol, and nothing else of ``sim``.
 """
 
 from __future__ import annotations
@@ -286,9 +285,8 @@ LateCompletion = Callable[[Completion], Awaitable[None]]
 class ModelStream(Protocol):
     """An open call of the model: iterate it, and leave the ``async with`` block to close it.
 
-    Iteration raises :class:`ModelError` when the provider breaks off, and simply ends
-    without a ``finish`` event when the connection ends silently; the second is *not* a
-    completed message.
+    Iteration raises :class:`ModelError` when the provider breaks off, and simply ends without a
+    ``finish`` event when the connection ends silently; the second is *not* a completed message.
     """
 
     async def __aenter__(self) -> ModelStream: ...
@@ -351,9 +349,8 @@ class Ports(Protocol):
     Attributes:
         policies: the options that the scenario sets, of those in :data:`POLICIES`.
         limits_ns: time limits to keep, by ``tool`` (one call) and ``run``; what is not there has none.
-        disk: the simulated folder in which this process keeps its files, in place of the real one; None where
-            the scenario has no disk.  Every verb of it may raise what ends the process, which no code survives.
-        engine: which kind of store the scenario asks for, ``sqlite`` or ``log``, of a system that has both; or empty.
+        disk: the simulated folder for this process's files, where the scenario has one; else None.
+        engine: ``sqlite`` or ``log`` if the scenario asks a system that has both for one of them; else empty.
     """
 
     policies: Mapping[str, str]
@@ -370,8 +367,7 @@ class Ports(Protocol):
 
         Args:
             request: what the model is given.
-            on_late: awaited with the whole message if the provider finishes the call after
-                the stream was closed early.
+            on_late: awaited with the whole message if the provider finishes the call after it was closed early.
         """
         ...
 
@@ -457,12 +453,11 @@ class RunnerAdapter(Protocol):
     """A system with a loop of its own; the harness plants model, tools and points.
 
     Beyond the verbs here these are optional, found by name:
-    ``context(session_id)``, ``annotate(session_id, item_id, metadata)`` (raises ``LookupError`` for an
-    item that is no longer there),
-    ``compact(session_id)``, ``clear(session_id)``, ``statistics()``, ``crash()``,
+    ``context(session_id)``, ``annotate(session_id, item_id, metadata)`` (``LookupError`` if it is gone),
+    ``compact(session_id)``, ``clear(session_id)``, ``statistics()``, ``crash()`` (also while ``setup`` is under way),
     ``disconnected(session_id, client)`` (a reader's connection went away),
-    ``answer(session_id, run_id, call_id, approved)`` (a person approves or denies a tool call;
-    returns ``resolved``, ``late`` when the call no longer waits, or ``unknown``).
+    ``answer(session_id, run_id, call_id, approved)`` (a person approves or denies a tool
+    call; returns ``resolved``, ``late`` when the call no longer waits, or ``unknown``).
     """
 
     capabilities: Capabilities

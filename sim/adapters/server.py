@@ -23,7 +23,8 @@ from sim.adapters.protocol import Frame, Item, OutcomeUnknown, RunBusy, RunnerAd
 from sim.engine.entries import Killed
 from sim.engine.world import World
 from sim.errors import AdapterError
-from sim.scenario.model import MEMORY, Step
+from sim.scenario.disk_values import MEMORY
+from sim.scenario.model import Step
 
 STOP_ANSWERS = ("stopping", "ended", "unknown")
 

@@ -19,8 +19,8 @@ WIDTH = 100  # as wide as a report
 def list_command(what: str) -> None:
     """List what there is, one per line: the name first, then what it is.
 
-    WHAT is scenarios, invariants, bugs, adapters, faults, losses, failures, or coverage: which entries of the catalogue of
-    public failure modes the scenarios cover, per system.
+    WHAT is scenarios, invariants, bugs, adapters, faults, losses, failures, or coverage: which entries of the
+    catalogue of public failure modes the scenarios cover, per system.
     """
     rows = {
         "scenarios": _scenarios,
@@ -81,7 +81,7 @@ def _faults() -> Rows:
         ("lost", "a request never arrives: alice.send: {text: …, lost: true}"),
         ("doubled", "a request arrives twice: alice.send: {text: …, doubled: 30ms}"),
         ("crash", "the server process dies, or its power fails: server.crash: {at: …, lose: …}; see: list losses"),
-        *((f"disk {kind}", f"{what}: disk: {{at: disk.write#7, kind: {kind}}}") for kind, what in disk_faults().items()),
+        *((f"disk {kind}", f"{what}: disk: {{at: …, kind: {kind}}}") for kind, what in disk_faults().items()),
         ("jump", "the wall clock moves: clock.jump: {by: -1h}"),
         ("error", "the model breaks off: - error: overloaded"),
         ("silent", "the model's stream just ends: - end: silent"),

@@ -29,7 +29,7 @@ from sim.invariants.lattice import grade_of_message, grade_of_result, with_grade
 from sim.invariants.losses import end_was_lost, power_cut_between, prompt_was_lost, repeats, will_not_start
 from sim.invariants.records import ModelMessage, Run, UserMessage
 from sim.invariants.rows import quoted, row_text, rows_text
-from sim.invariants.run_ends import end_of, how_ended
+from sim.invariants.run_ends import how_ended
 from sim.invariants.verdict import Violation
 
 # --- acknowledged-is-durable ---------------------------------------------------------------------
@@ -122,13 +122,13 @@ def _judge_end(run: Run, facts: Facts) -> Iterator[Finding]:
     if not end_was_lost(run, facts):
         yield HELD
         return
-    state, cause = run.ended.data.get("state"), run.ended.data.get("cause")
+    state, cause = run.ended.data["state"], run.ended.data.get("cause")
     markers = facts.markers.get(run.id, ())
     says = " and ".join(how_ended(marker.state, marker.cause) for marker in markers)
     yield _lost(
         run,
         facts,
-        f"run {run.id} was announced as {how_ended(str(state), cause)} at {moment(run.ended.position, facts)}",
+        f"run {run.id} was announced as {how_ended(state, cause)} at {moment(run.ended.position, facts)}",
         f"after the crash its terminal says {says}" if markers else "after the crash the journal has no terminal of it",
         Item(kind="marker", run_id=run.id, state=state, cause=cause),
         run.id,
@@ -147,7 +147,8 @@ def _judge_message(message: ModelMessage, run: Run, facts: Facts) -> Iterator[Fi
             return
         if any(row.state == "completed" for row in rows):
             yield HELD
-        elif message.completed.position < min(run.end, facts.crashes[-1]) and not _stopped_first(message, run):
+        elif not (_stopped_first(message, run) or (rows and not facts.crashed_between(done, run.end))):
+            # a row of another state in a run that had ended is for completed-wins
             yield _lost_message(message, run, done, rows, facts)
     elif not any(row.state == "completed" for row in rows):
         yield from _judge_text(message, run, rows, facts)
@@ -161,16 +162,26 @@ def _stopped_first(message: ModelMessage, run: Run) -> bool:
 
 def _announced(message: ModelMessage, facts: Facts) -> int | None:
     """Returns the position at which a completed message was acknowledged before the last crash."""
+    done = next(_published(message, "message.completed", facts.crashes[-1], facts), None)
+    if done is not None:
+        return done.position
+    session = facts.runs[message.run or ""].session
+    stored = (
+        event.position
+        for event in facts.of("store.acknowledged")
+        if event.position < facts.crashes[-1]
+        and (event.data["item"].kind, event.data["item"].state) == ("assistant", "completed")
+        and message.ref in facts.refs([event.data["item"]], session)
+    )
+    return next(stored, None)
+
+
+def _published(message: ModelMessage, kind: str, before: int, facts: Facts) -> Iterator[Event]:
+    """Yields what was announced of a message before a position."""
     for journal_id, ref in facts.shown_as.items():
         for frame in facts.frames[journal_id] if ref == message.ref else ():
-            if frame.kind == "frame.published" and frame.data["frame"] == "message.completed":
-                return frame.position if frame.position < facts.crashes[-1] else None
-    for event in facts.of("store.acknowledged"):
-        item = event.data["item"]
-        if event.position < facts.crashes[-1] and item.kind == "assistant" and item.state == "completed":
-            if message.ref in facts.refs([item], facts.runs[message.run or ""].session):
-                return event.position
-    return None
+            if frame.kind == "frame.published" and frame.data["frame"] == kind and frame.position < before:
+                yield frame
 
 
 def _lost_message(message: ModelMessage, run: Run, done: int, rows: tuple[Item, ...], facts: Facts) -> Violation:
@@ -194,13 +205,8 @@ def _judge_text(message: ModelMessage, run: Run, rows: tuple[Item, ...], facts: 
     lazy = facts.history.policies.get("sync") == "barriers" and power_cut_between(0, NEVER, facts)
     if lazy or run.end < first or dropped_whole(message, run, facts):
         return
-    told = [
-        frame
-        for journal_id, ref in facts.shown_as.items()
-        for frame in (facts.frames[journal_id] if ref == message.ref else ())
-        if frame.kind == "frame.published" and frame.data["frame"] == "message.delta" and frame.position < first
-        if frame.data.get("event_id") is not None
-    ]
+    deltas = _published(message, "message.delta", first, facts)
+    told = [frame for frame in deltas if frame.data.get("event_id") is not None]
     text = "".join(str(frame.data.get("text", "")) for frame in told)
     if not text:
         return
@@ -294,21 +300,11 @@ def recovery_adds_only_proven(facts: Facts) -> Iterator[Finding]:
 def _unproven(marker: Item, run: Run, facts: Facts) -> str:
     """Returns what in the end of a run never happened; empty if all of it did."""
     own = [message for message in facts.messages.values() if message.run == run.id]
-    if marker.state == "completed":
-        last = own[-1] if own else None
-        if last is None or last.completed is None:
-            return "the model never finished its answer"
-        return "its tools were not done" if _waits_for_tools(last, facts) else ""
-    if marker.state == "interrupted" and marker.cause in ("stopped", "rolled_back"):
-        cancelled = facts.history.policies.get("busy") == "cancel_earlier"
-        return "" if run.stop is not None or cancelled else "nobody stopped it"
-    if marker.state == "interrupted" and marker.cause == "timed_out":
-        return ""
-    return ""
-
-
-def _waits_for_tools(message: ModelMessage, facts: Facts) -> bool:
-    return bool(message.calls) and message.completed is not None and message.completed.data.get("reason") == "tool_use"
+    if marker.state != "completed":
+        return ""  # whether it was stopped is for stop-ends-run
+    if not own or own[-1].completed is None:
+        return "the model never finished its answer"
+    return "the model had yet to be told what its tools did" if own[-1].calls else ""
 
 
 # --- recovery-is-idempotent ----------------------------------------------------------------------

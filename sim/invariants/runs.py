@@ -51,7 +51,7 @@ def _lost_in_a_crash(run: Run, facts: Facts) -> bool:
     """Whether a crash took the end, or the whole run with its prompt: that is for the judges of durability."""
     users = (user for user in facts.users.values() if user.run == run.id)
     gone = any(prompt_was_lost(user, run, facts) for user in users)
-    return end_was_lost(run, facts) or (gone and run.id not in facts.markers)
+    return run.id not in facts.markers and (gone or end_was_lost(run, facts))
 
 
 def _wrong_terminal(run: Run, markers: tuple[Item, ...], facts: Facts) -> str:

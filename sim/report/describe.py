@@ -20,7 +20,8 @@ _WIDE_KINDS = frozenset(
         *("deadlock.found", "bound.hit", "trace.differs", "step.taken", "step.skipped"),
     )
 )
-_LANES = {"model": "model", "tool": "tools", "store": "journal", "journal": "journal", "statistics": "journal"}
+_JOURNAL = ("store", "journal", "statistics", "disk", "recovery")
+_LANES = {"model": "model", "tool": "tools", **dict.fromkeys(_JOURNAL, "journal")}
 
 
 def lane(event: Event) -> str:
@@ -191,7 +192,9 @@ _WRITERS: Mapping[str, Callable[[_Words], Parts]] = {
     "frame.published": lambda w: ("sends", *_frame(w)),
     "server.started": lambda w: ("server started", w.after(", process ", "incarnation")),
     "server.shut_down": lambda w: ("server shut down",),
-    "server.crashed": lambda w: ("SERVER CRASHED",),
+    "server.crashed": lambda w: ("SERVER CRASHED", w.after(", the disk loses ", "lose")),
+    "disk.failed": lambda w: (w.subject or "the disk", "goes wrong", w.after(": ", "fault")),
+    "recovery.read": lambda w: ("after one more kill", w.rows("items")),
     "maintenance.done": lambda w: (w.verb or "maintenance", w.item, w.metadata),
     "maintenance.refused": lambda w: (w.verb or "maintenance", "refused", w.after(": ", "reason")),
     "model.called": _called,

@@ -9,7 +9,7 @@ from attrs import frozen
 
 from sim.actors.disk_faults import FAULTS, LOSSES, Fault, Loss
 from sim.case import Placement
-from sim.scenario.model import MEMORY, DiskFault
+from sim.scenario.disk_values import MEMORY, DiskFault
 from sim.scenario.nodes import Mapping as MappingNode
 from sim.scenario.nodes import Node, Scalar, describe
 from sim.scenario.problems import nearest, quoted
@@ -157,4 +157,3 @@ class FaultShape(Shape):
 
 def _values(fault: DiskFault) -> Mapping[str, Any]:
     return {name: getattr(fault, name) for name in ("at", "kind", "times", "kept", "duration_ns")}
-

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from sim.case import Case
-from sim.scenario.model import MEMORY, DiskFault, Scenario, Step
+from sim.scenario.disk_values import MEMORY, DiskFault
+from sim.scenario.model import Scenario, Step
 
 
 def asks_for_disk(scenario: Scenario) -> bool:

@@ -15,11 +15,11 @@ from attrs import field, frozen
 
 from sim.adapters.protocol import StopMode
 from sim.case import Delay, Placement
+from sim.scenario.disk_values import MEMORY, DiskFault
 
 LANGUAGE_VERSION = 1
 MS = 1_000_000
 DEFAULT_CHUNK_GAP_NS = 20 * MS
-MEMORY = "memory"  # what every crash loses
 CASES_MAX = 20_000  # a sweep beyond this takes longer than anybody waits for one file
 
 
@@ -352,27 +352,6 @@ class LinkFault:
     after_frames: int = 0
     mid_frame: bool = False
     restore_ns: int | None = None
-    line: int = field(default=0, eq=False)
-
-
-@frozen(kw_only=True)
-class DiskFault:
-    """A fault of one operation of the simulated disk.
-
-    Attributes:
-        at: the operation, such as ``disk.sync#3``.
-        kind: what goes wrong there: a key of :data:`sim.actors.disk_faults.FAULTS` but ``crash``.
-        times: how many operations of that kind in a row; 0 for all from there on.
-        kept: of a write, how many bytes are written all the same.
-        duration_ns: of a slow operation, how long it takes.
-        line: line of the file, from 1; 0 if there is none.
-    """
-
-    at: str
-    kind: str
-    times: int = 1
-    kept: int = 0
-    duration_ns: int = 0
     line: int = field(default=0, eq=False)
 
 

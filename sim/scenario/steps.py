@@ -30,7 +30,7 @@ from sim.scenario.shapes import (
     Shape,
     dollar_name,
 )
-from sim.scenario.words import AFTER, CALL, DURATION, MESSAGE, SEND, TEXT, WORD, Place, words_of
+from sim.scenario.words import AFTER, CALL, DURATION, MESSAGE, SEND, TEXT, WORD, Place
 
 
 @frozen

@@ -191,8 +191,13 @@ class Story:
     def ends(self, run: str = "r1", state: str = "completed", cause: str | None = None):
         return self.event("run.ended", run, state=state, cause=cause)
 
-    def crashes(self):
-        return self.event("server.crashed")
+    def crashes(self, lose: str = ""):
+        """The server is killed; with a loss, because its power failed."""
+        return self.event("server.crashed", **({"lose": lose} if lose else {}))
+
+    def again(self, *items: Item, session: str = "s1"):
+        """At the very end, one more kill and restart, and what is shown then."""
+        return self.event("recovery.read", by="journal", items=items, session=session, times=1)
 
     def starts(self):
         return self.event("server.started", incarnation=2)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import known_changes
+import known_crashes
 import known_rows
 import known_views
 import pytest
@@ -11,7 +12,7 @@ from known_histories import KNOWN, Known
 from sim.invariants.judge import INVARIANTS, check_history
 from sim.invariants.verdict import Status
 
-MODULES = (known_rows, known_changes, known_views)  # each adds to KNOWN when it is imported
+MODULES = (known_rows, known_changes, known_views, known_crashes)  # each adds to KNOWN when it is imported
 
 
 @pytest.mark.parametrize("known", [k for k in KNOWN if not k.breaks], ids=lambda known: known.name)

@@ -28,6 +28,7 @@ from reference_impl.projections import context, history
 from reference_impl.server import Server
 from reference_impl.state import State
 from reference_impl.stores.memory import Folder, MemoryStore
+from sim.adapters.disk_protocol import DiskPort
 from sim.adapters.protocol import (
     Completion,
     Frame,
@@ -188,6 +189,8 @@ class FakePorts:
         self.steps: list[str] = []
         self.gates: dict[int, trio.Event] = {}
         self.limits_ns: Mapping[str, int] = {}
+        self.disk: DiskPort | None = None
+        self.engine = ""
         self.traits: dict[str, ToolTraits] = {}
         self._entered = 0
         self._nursery = nursery

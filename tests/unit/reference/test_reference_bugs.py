@@ -51,6 +51,7 @@ class Stage:
         return said
 
     def leave(self) -> None:
+        self.journal.crash()
         self.nursery.cancel_scope.cancel()
 
 
