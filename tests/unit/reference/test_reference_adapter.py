@@ -54,6 +54,13 @@ async def test_a_life_with_a_crash_in_its_middle(variant: str, tmp_path: Path) -
         await journal.shutdown()
 
 
+def test_a_process_may_die_before_its_store_is_open() -> None:
+    journal = make()
+    journal.crash()
+    with pytest.raises(AssertionError, match="setup comes first"):
+        journal.read("s1")
+
+
 def test_it_claims_what_it_has_a_verb_for() -> None:
     journal = make()
     assert journal.capabilities is CAPABILITIES
