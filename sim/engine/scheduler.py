@@ -181,6 +181,8 @@ class Scheduler(trio.abc.Clock, trio.abc.Instrument):
     def after(self, delay_ns: int, lane: str, step: Callable[[], None], touches: tuple[str, ...] = ()) -> Entry:
         """Makes a step of a source ready ``delay_ns`` from now; equal instants keep the order of the calls."""
         entry = Entry(lane, step, None, touches)
+        if self.closing:  # as a call of the model that is closed by the killing of its task asks for
+            return entry
         self._arrivals += 1
         heappush(self._timers, (self.now_ns + delay_ns, self._arrivals, entry))
         return entry

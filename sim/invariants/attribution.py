@@ -6,7 +6,8 @@ text may be said twice.  So a row is matched by the strongest evidence there is:
 1. an id of the provider among its aliases (or as its id);
 2. its id, when a live frame tied that id to an id of the provider;
 3. its whole text, messages with equal texts in order; then its text as the
-   beginning of the text of a message without a row;
+   beginning of the text of a message without a row; both among the messages that
+   were not made again, then among the failed attempts;
 4. its whole text again, as a further copy of the last such message; then as a
    further beginning;
 5. a common beginning: the same message, badly kept;
@@ -43,8 +44,9 @@ def match_assistant_rows(
     matcher.by_id(sources)
     if not matcher.open:
         return tuple(matcher.refs)
-    for fits in (_same, _begins):
-        matcher.by_text(fits, reuse=False)
+    for superseded in (False, True):
+        for fits in (_same, _begins):
+            matcher.by_text(fits, superseded=superseded, reuse=False)
     for fits in (_same, _begins):
         matcher.by_text(fits, reuse=True)
     for reuse in (False, True):
@@ -167,11 +169,14 @@ class _Matcher:
             if len(found) == 1:
                 self._take(index, found[0])
 
-    def by_text(self, fits: Callable[[Item, ModelMessage], bool], *, reuse: bool) -> None:
+    def by_text(
+        self, fits: Callable[[Item, ModelMessage], bool], *, reuse: bool, superseded: bool | None = None
+    ) -> None:
         """Gives open rows the first free message that fits; with ``reuse`` else the last that fits."""
+        among = [m for m in self.messages if superseded in (None, m.superseded)]
         for index in tuple(self.open):
             item = self.items[index]
-            fitting = [m for m in self.messages if self._fits_run(item, m) and fits(item, m)]
+            fitting = [m for m in among if self._fits_run(item, m) and fits(item, m)]
             free = [m for m in fitting if m.ref not in self.taken]
             if free:
                 self._take(index, free[0])

@@ -150,7 +150,7 @@ def _unannounced(session: str, facts: Facts) -> Iterator[tuple[str, Change]]:
         if (
             not message.whole_text
             or _alike(message, facts)
-            or facts.rewritten(session, run.accepted.position)
+            or facts.rewritten(session, run.asked)
             or message.superseded
         ):
             continue

@@ -71,11 +71,12 @@ def _since(event: Event, run: Run | None, facts: Facts) -> int:
 
     That is the last thing that the run itself did; what clients and other tasks do about a run tells nothing.
     """
-    if run is None:
+    if event.kind != "model.called":
         return event.position
-    before = facts.history.events[run.asked : event.position]
-    own = (e.position for e in reversed(before) if e.run == run.id and e.kind.startswith(_OWN_DOING))
-    return next(own, run.asked)
+    asked = 0 if run is None else run.asked  # of a run that nobody accepted the first sign is not known
+    before = facts.history.events[asked : event.position]
+    own = (e.position for e in reversed(before) if e.run == event.run and e.kind.startswith(_OWN_DOING))
+    return next(own, asked)
 
 
 @frozen(kw_only=True)
@@ -187,7 +188,7 @@ def _unseen(item: Item, ref: str | None, run: Run | None, look: _Look, facts: Fa
     if end_of(run, facts)[1] == "rolled_back":
         return f"it holds {row_text(item)} of a run that was taken back" if run.end < look.since else ""
     # at the end both were looked at together; before that, the row may have been lost since
-    over = run.end < look.since and look.run is None
+    over = run.end < look.since and look.event.kind != "model.called"
     return f"it holds {row_text(item)}, which the journal does not show" if over else ""
 
 

@@ -96,7 +96,7 @@ class Facts:
         read = self.final_reads.get(run.session)
         if read is None or (run.ended is not None and read.position < run.ended.position):
             return f"the journal was not read after run {run.id}"
-        if self.history.capabilities.crash == "none" and self.crashed_between(run.accepted.position, run.end):
+        if self.history.capabilities.crash == "none" and self.crashed_between(run.asked, run.end):
             return f"the server was killed during run {run.id}, and the adapter promises nothing about that"
         if run.ended is not None:
             return ""

@@ -34,7 +34,7 @@ def no_lost_completed_message(facts: Facts) -> Iterator[Finding]:
 def _lost_user_message(user: UserMessage, run: Run, facts: Facts) -> Iterator[Finding]:
     assert user.accepted is not None
     accepted, run_id = user.accepted.position, run.id
-    if run.rolled_back or user.ref in facts.unwritten or facts.rewritten(run.session, accepted):
+    if run.rolled_back or user.ref in facts.unwritten or facts.rewritten(run.session, run.asked):
         return
     reason = facts.unsettled(run)
     if facts.kept(user.ref):

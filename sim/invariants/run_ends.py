@@ -97,6 +97,6 @@ def interrupted_from(run: Run, facts: Facts) -> float:
     """
     if run.stop is not None:
         return run.stop.delivered.position
-    if end_of(run, facts)[0] == "interrupted" or facts.crashed_between(run.accepted.position, run.end):
+    if end_of(run, facts)[0] == "interrupted" or facts.crashed_between(run.asked, run.end):
         return 0
     return float("inf")

@@ -21,7 +21,7 @@ def one_terminal_per_run(facts: Facts) -> Iterator[Finding]:
     unwritten = [item.run_id for item in facts.failed_appends if item.kind == "marker"]
     for run in facts.runs.values():
         markers = facts.markers.get(run.id, ())
-        if run.id in unwritten or facts.rewritten(run.session, run.accepted.position):
+        if run.id in unwritten or facts.rewritten(run.session, run.asked):
             continue
         if (run.rolled_back and not markers) or changed(f"marker {run.id}", run.session, facts):
             continue
@@ -79,7 +79,7 @@ def _expected_marker(run: Run, facts: Facts) -> Item:
         rollback = run.stop.mode == "rollback"
         cause: Cause = "rolled_back" if rollback else "stopped"
         return Item(kind="marker", run_id=run.id, state="interrupted", cause=cause)
-    if facts.crashed_between(run.accepted.position, run.end):
+    if facts.crashed_between(run.asked, run.end):
         return Item(kind="marker", run_id=run.id, state="interrupted", cause="crashed")
     known = facts.markers.get(run.id, ())
     state = end_of(run, facts)[0]
@@ -91,7 +91,7 @@ def _causes(run: Run, stop: Stop, facts: Facts) -> list[str]:
     causes = ["stopped"]
     if run.rolled_back:
         causes.append("rolled_back")
-    if facts.crashed_between(run.accepted.position, run.end):
+    if facts.crashed_between(run.asked, run.end):
         causes.append("crashed")
     if any(during(event, run) and event.data.get("verb") == "shutdown" for event in facts.of("step.taken")):
         causes.append("shut_down")

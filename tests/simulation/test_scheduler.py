@@ -565,3 +565,18 @@ def test_a_host_leaves_frozen_what_others_froze() -> None:
         assert gc.get_freeze_count() == frozen
     finally:
         gc.unfreeze()
+
+
+def test_what_a_killed_task_asks_for_on_its_way_out_does_not_come() -> None:
+    """The stream of a model that is closed by the end of the case reports nothing late."""
+    came: list[str] = []
+
+    async def body(scheduler: Scheduler, nursery: trio.Nursery) -> None:
+        scheduler.closing = True
+        scheduler.after(0, "model", lambda: came.append("late"))
+        scheduler.closing = False
+        scheduler.after(0, "model", lambda: came.append("soon"))
+        await sleep(scheduler, 10)
+
+    play(body)
+    assert came == ["soon"]

@@ -105,6 +105,13 @@ def test_later_attempt_is_meant_where_a_failed_one_fits_too():
     assert refs(story, both) == ("model.turn2",)
 
 
+def test_beginning_of_the_retry_is_meant_before_the_whole_of_a_failed_attempt():
+    story = Story(ids=False).asks().calls().says("model.turn1", "Same ").marks("failed", "model.turn1")
+    story.calls("model.turn2", attempt=2).says("model.turn2", "Same ", "text")
+    assert refs(story, said("Same ")) == ("model.turn2",)
+    assert refs(story, said("Same text"), said("Same ")) == ("model.turn2", "model.turn1")
+
+
 def test_row_of_a_person_with_other_words_is_the_message_of_its_run_that_has_none():
     story = Story().asks("Hi", "r1", "k1").asks("Yo", "r2", "k2")
     assert refs(story, U("Hi"), U("Hi\nYo", "r2"), U("Yo!", "r2")) == ("user1", "user2", "user2")

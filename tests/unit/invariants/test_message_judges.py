@@ -67,6 +67,12 @@ def test_message_of_calls_alone_that_ties_with_the_stop_may_be_gone():
     assert lost(story.reads(U("Hi"), STOPPED)).exercised == 1
 
 
+def test_run_that_is_told_of_only_after_a_rewrite_may_have_been_taken_by_it():
+    story = Story().sends("Hi").crashes().starts().ends("r1", "interrupted", "crashed").maintains("clear")
+    judged = check_history(story.accepts("Hi").quiet().reads().history())
+    assert [verdict.invariant for verdict in judged if verdict.violations] == []
+
+
 def test_appends_that_failed_and_rewritten_sessions_are_excused():
     story = Story().asks().answers().event("store.failed", "r1", item=U("Hi"), outcome="failed")
     story.event("store.failed", "r1", item=A("model.turn1", "Hello there"), outcome="unknown").ends().quiet()

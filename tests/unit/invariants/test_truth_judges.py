@@ -576,6 +576,13 @@ def test_message_of_a_run_that_nobody_accepted_is_left_alone():
     assert given(Story().answers().quiet().reads().gives(ANSWER)).status is Status.HOLDS
 
 
+def test_call_for_a_run_that_nobody_accepted_is_no_look_at_the_end():
+    call = {"attempt": 1, "purpose": "turn", "who": "lead", "session": "s1", "context": FIRST}
+    story = answered().event("model.called", "r2", "model.turn2", by="model", **call).maintains("clear")
+    assert given(story.crashes().starts().quiet().reads()).status is Status.HOLDS
+    assert given(answered().quiet().reads().gives(*FIRST)).status is Status.VIOLATED
+
+
 def test_what_clients_do_about_a_run_does_not_say_when_its_context_was_put_together():
     story = Story().asks("Yo", "r2", "k2").frame("run.started", "model.turn9", message=None)
     story.events[-1] = story.events[-1]._replace(run="r2")
