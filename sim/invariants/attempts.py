@@ -23,9 +23,13 @@ def retry_is_atomic(facts: Facts) -> Iterator[Finding]:
         if not message.superseded or run is None or run.rolled_back:
             continue
         after = _of_the_retry(message, facts)
-        if not any(facts.kept(other.ref) for other in after):
+        rows = tuple(row for other in after for row in facts.kept(other.ref))
+        own = standing(message.ref, facts)
+        if not rows:
             continue
-        left = (*standing(message.ref, facts), *_calls_left(message, after, facts))
+        left = (*own, *_calls_left(message, after, facts))
+        if left and not own and all(_may_be_of(row, message) for row in rows):
+            continue  # the retry may have brought nothing yet
         if left:
             yield _beside(message, after, left, facts)
         elif not any(fault.owner == "retry-is-atomic" for other in after for fault in faults_of(other.ref, facts)):
@@ -38,6 +42,12 @@ def _of_the_retry(message: ModelMessage, facts: Facts) -> tuple[ModelMessage, ..
     later = [other for other in tries if other.begin > message.begin]
     later += [o for o in facts.messages.values() if o.turn == tries[-1].turn and o.begin > tries[-1].begin]
     return tuple(other for other in later if other.turn != message.turn)
+
+
+def _may_be_of(row: Item, message: ModelMessage) -> bool:
+    """Whether a row that was taken for the retry's may be the failed attempt's, which began in the same way."""
+    told = any(alias not in message.provider_ids for alias in row.aliases)
+    return not told and message.whole_text.startswith(row.text) and message.whole_reasoning.startswith(row.reasoning)
 
 
 def _calls_left(message: ModelMessage, after: tuple[ModelMessage, ...], facts: Facts) -> tuple[Item, ...]:

@@ -211,6 +211,20 @@ def test_rolled_back_retry_is_not_asked():
     assert verdict("retry-is-atomic", story).status is Status.NOT_EXERCISED
 
 
+def test_row_that_may_be_the_failed_attempts_own_leaves_its_calls_where_they_are():
+    def beside(again: str, *rows: Item) -> Verdict:
+        story = Story(ids=False).asks().calls().says("model.turn1", "Same ").requests("model.turn1", "t1")
+        story.marks("failed", "model.turn1").calls("model.turn2", attempt=2).says("model.turn2", again).stops()
+        story.ends("r1", "interrupted", "stopped").quiet().reads(U("Hi"), *rows, C("t1"), R("t1", "aborted"), STOPPED)
+        return verdict("retry-is-atomic", story)
+
+    same = A("", "Same ", "interrupted")
+    assert beside("Same ", same).status is Status.NOT_EXERCISED
+    assert beside("Same ", same, same).status is Status.VIOLATED
+    assert beside("Other", A("", "Other", "interrupted")).status is Status.VIOLATED
+    assert beside("Same ", evolve(same, aliases=("another",))).status is Status.VIOLATED
+
+
 # --- one-request-one-effect
 
 
