@@ -62,7 +62,7 @@ KINDS: Mapping[str, str] = {
     "disk.failed": "an operation of the disk went wrong as the scenario says: fault (kind); subject is the operation",
     "store.acknowledged": "an append returned: item",
     "store.failed": "an append raised: item, outcome (failed, unknown), error",
-    "journal.read": "what a page would show: items, reason (reload, reattach, annotate, quiet)",
+    "journal.read": "what a page would show: items, reason (reload, reattach, annotate, quiet), since if it took long",
     "recovery.read": "what a page would show after one more kill and restart at the very end: items, times",
     "journal.context": "what the next model call would be given: items",
     "statistics.taken": "sizes of the partial cache: statistics, quiet",

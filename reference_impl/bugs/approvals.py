@@ -45,6 +45,14 @@ class _AsksNobodyElse(_Reruns):
         return said
 
 
+class _RunsWhatIsAnswered(_Reruns):
+    async def answer(self, session_id: str, run_id: str, call_id: str, approved: bool) -> str:
+        said = await super().answer(session_id, run_id, call_id, approved)
+        if said == "resolved" and not approved and not self.state.runs[run_id].ended:
+            self.rerun(run_id, call_id)  # there is an answer, so the call goes on
+        return said
+
+
 class _LeavesTheNote(Writer):
     """Breaks a call off while a person is asked, and leaves the note about that beside the result."""
 
@@ -76,6 +84,13 @@ APPROVALS = (
         failure_mode="GO-14",
         trips=("stop-ends-run",),
         build=with_parts(server=_AsksNobodyElse),
+    ),
+    Bug(
+        name="denied-tool-runs",
+        summary="Any answer lets a call go on, and a tool that a person denied runs.",
+        failure_mode="",
+        trips=("one-request-one-effect",),
+        build=with_parts(server=_RunsWhatIsAnswered),
     ),
     Bug(
         name="approval-note-beside-result",

@@ -40,8 +40,7 @@ class _Finalizes(Worker):
 
     async def run(self) -> None:
         await super().run()
-        handed_over = self.writer.policies["busy"] == "cancel_earlier"  # to a run that knows of this one
-        if self.run_state.cause == "stopped" and not handed_over and not self.writer.closing:
+        if self.run_state.cause == "stopped" and not self.writer.closing:
             self.writer.ports.spawn(f"finalizer:{self.run_state.run_id}", self.finalize)
 
     async def finalize(self) -> None:

@@ -81,6 +81,9 @@ class _ShowsTextOfARollback(Writer):
     def shown(self, session_id: str) -> tuple[Item, ...]:
         return tuple(self._with_partials(super().shown(session_id)))
 
+    def given(self, session_id: str) -> tuple[Item, ...]:
+        return tuple(self._with_partials(super().given(session_id)))
+
     def _with_partials(self, items: tuple[Item, ...]) -> Iterator[Item]:
         for item in items:
             if item.kind == "marker" and item.cause == "rolled_back":
@@ -154,7 +157,7 @@ PARTIAL_TEXTS = (
         name="rollback-keeps-partial",
         summary="A run that was taken back leaves its interrupted text behind.",
         failure_mode="DF-12",
-        trips=("store-equals-context",),
+        trips=("stop-ends-run",),
         build=with_parts(server=_KeepsTextOfARollback, writer=_ShowsTextOfARollback),
     ),
     Bug(

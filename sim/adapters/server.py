@@ -328,12 +328,17 @@ class Server:
         adapter = self._adapter
         if adapter is None:
             return None
+        events = self._world.events
+        begun = len(events)
         try:
             items = checked_items("read", await self._attempt("read", adapter.read, session))
         except Exception as error:
             self._trouble("read", error)
             return None
-        self._world.record("journal", "journal.read", items=items, reason=reason, session=session)
+        meanwhile: dict[str, Any] = (
+            {"since": begun} if begun < len(events) else {}
+        )  # what happened in between it may show or not
+        self._world.record("journal", "journal.read", items=items, reason=reason, session=session, **meanwhile)
         return items
 
     async def look(self, session: str) -> None:

@@ -19,7 +19,7 @@ from sim.invariants.facts import Facts
 from sim.invariants.faults import run_of_row
 from sim.invariants.items import FLAG, key_of
 from sim.invariants.records import ModelMessage, Run
-from sim.invariants.run_ends import end_of
+from sim.invariants.run_ends import cancelled_by_start, end_of
 
 DERIVED = (FLAG, "repaired")
 """Metadata that says how a row came about; it goes when that changes."""
@@ -105,7 +105,7 @@ def _settled(item: Item, ref: str | None, read: Event, facts: Facts) -> Run | No
     run = facts.runs.get(run_of_row(item, ref, facts) or "")
     if run is None or run.rolled_back or item.state == "open" or "repaired" in item.metadata:
         return None
-    over = run.end < read.position or any(i.kind == "marker" and i.run_id == run.id for i in facts.items(read))
+    over = run.end < facts.begun(read) or any(i.kind == "marker" and i.run_id == run.id for i in facts.items(read))
     tool = facts.tools.get(item.call_id or "")
     message = facts.messages.get(ref or "") or facts.messages.get((tool and tool.message) or "")
     replaced = message is not None and (message.superseded or dropped_whole(message, run, facts))
@@ -137,10 +137,10 @@ def _is_taken(item: Item, facts: Facts) -> bool:
 def _unannounced(session: str, facts: Facts) -> Iterator[tuple[str, Change]]:
     """Yields completed messages of undisturbed runs that were announced with the number of their row, and have none.
 
-    Only behind a run that was stopped: otherwise nothing tells a row that was removed
+    Only behind a run that was stopped or cancelled: otherwise nothing tells a row that was removed
     from one that was never written, and the judge of lost messages speaks.
     """
-    if not any(run.session == session and run.stops for run in facts.runs.values()):
+    if not any(run.session == session and (run.stops or cancelled_by_start(run, facts)) for run in facts.runs.values()):
         return
     for message in facts.messages.values():
         run = facts.runs.get(message.run or "")
@@ -177,14 +177,18 @@ def _alike(message: ModelMessage, facts: Facts) -> bool:
 def _culprit(change: Change, own: Mapping[str, Change], facts: Facts) -> Run | None:
     """Returns the run whose late end explains a change, as its own copy of the conversation would.
 
-    It was stopped, came before the run that suffered, and still has its own rows; the
-    run that suffered was left alone and ran to its end.
+    It was stopped, by a person or by a newer message, came before the run that suffered, and still has its own
+    rows; the run that suffered was left alone and ran to its end.
     """
     victim = change.run
     if victim.stops or end_of(victim, facts)[0] != "completed" or facts.crashed_between(0, change.after.position):
         return None
     for run in facts.runs.values():
-        before = run.session == victim.session and run.accepted.position < victim.accepted.position
-        if before and run.stop is not None and all(other.run is not run for other in own.values()):
+        before = run.session == victim.session and run.asked < victim.asked
+        if before and _stopped(run, facts) and all(other.run is not run for other in own.values()):
             return run
     return None
+
+
+def _stopped(run: Run, facts: Facts) -> bool:
+    return run.stop is not None or (end_of(run, facts)[0] == "interrupted" and cancelled_by_start(run, facts))

@@ -38,6 +38,7 @@ def _excused(tool: ToolUse, run: Run, facts: Facts) -> bool:
         unwritten
         or not paired
         or began > run.end  # what is wrong then is that it ran
+        or tool.call_id in facts.denied  # likewise
         or facts.rewritten(run.session, began)
         or facts.crashed_between(began, NEVER)
         or changed(f"tool_result {tool.call_id}", run.session, facts)

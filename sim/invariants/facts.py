@@ -140,6 +140,20 @@ class Facts:
         """Tool calls by call id, in order of request, then those that nobody requested."""
         return gather_tools(self.by_kind, self.messages.values())
 
+    @cached_property
+    def denied(self) -> Mapping[str, Event]:
+        """Answers of people by which calls were denied for good, by call id."""
+        answered = [event for event in self.of("answer.answered") if event.data["answer"] == "resolved"]
+        given = self.of("answer.delivered")
+        found: dict[str, Event] = {}
+        for denial in (event for event in given if not event.data["approved"]):
+            own = (a for a in answered if a.subject == denial.subject and a.position > denial.position)
+            taken = next(own, None)
+            before = [other for other in given if taken is not None and other.position < taken.position]
+            if taken is not None and not any(o.data["approved"] and o.subject == denial.subject for o in before):
+                found.setdefault(str(denial.subject), taken)
+        return found
+
     # --- people -------------------------------------------------------------------------------
 
     @cached_property
@@ -193,6 +207,10 @@ class Facts:
         for event in self.of("journal.read"):
             found.setdefault(session_of(event), []).append(event)
         return {session: tuple(events) for session, events in found.items()}
+
+    def begun(self, read: Event) -> int:
+        """Returns the position from which on a read of the journal may miss what happened."""
+        return int(read.data.get("since", read.position))
 
     @cached_property
     def final_reads(self) -> Mapping[str, Event]:

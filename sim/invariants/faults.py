@@ -237,6 +237,8 @@ def _wrong_closure(item: Item, facts: Facts) -> str:
     if item.state == "completed":
         return f"a result of call {item.call_id}, which never returned"
     run = facts.runs.get(tool.run or "")
+    if item.call_id in facts.denied:
+        return ""  # what is wrong then is that it ran
     ran = tool.started and run is not None and tool.started[0].position < interrupted_from(run, facts)
     return (
         f"that call {item.call_id} was not started, while its tool ran" if ran and item.outcome == "not_started" else ""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import pairwise
 
+from sim.adapters.protocol import Item
 from sim.history import Event
 from sim.invariants.changes import Change, changes
 from sim.invariants.evidence import evidence, moment
@@ -37,7 +38,7 @@ def _added(before: Event, after: Event, facts: Facts) -> Iterator[Violation]:
     """Yields rows of a run that was over by the first read and that only the second one shows."""
     if facts.crashed_between(before.position, after.position):
         return
-    over = {run.id: run for run in facts.runs.values() if run.end < before.position}
+    over = {run.id: run for run in facts.runs.values() if run.end < facts.begun(before)}
     if not over:
         return
     known = facts.keyed(before)
@@ -47,7 +48,7 @@ def _added(before: Event, after: Event, facts: Facts) -> Iterator[Violation]:
         run = over.get(run_of_row(item, ref, facts) or "")
         if run is None or key_of(item, ref) in known or index in faulty or ref in facts.unwritten:
             continue
-        if item.kind != "marker" and item.call_id not in [i.call_id or "" for i in facts.failed_appends]:
+        if not any(_same_row(item, failed) for failed in facts.failed_appends):
             yield Violation(
                 invariant="fenced-writer",
                 promised=f"run {run.id} ended at {moment(int(run.end), facts)} and writes nothing after that",
@@ -56,6 +57,13 @@ def _added(before: Event, after: Event, facts: Facts) -> Iterator[Violation]:
                 actual=(row_text(item),),
                 subject=ref or item.call_id,
             )
+
+
+def _same_row(item: Item, failed: Item) -> bool:
+    """Whether a row is that of an append that failed, which is made again when its writer can."""
+    if item.kind == "marker":
+        return failed.kind == "marker" and failed.run_id == item.run_id
+    return item.call_id is not None and item.call_id == failed.call_id
 
 
 def _overwritten(change: Change, facts: Facts) -> Violation:
@@ -79,9 +87,10 @@ FENCED_WRITER = Invariant(
     promise="No row of a run appears after its end, and a run that is over changes nothing of another run.",
     judge=fenced_writer,
     explain=Explanation(
-        meaning="The terminal is the last row of a run. A tool that outlives it, a worker that lost its lease and a "
-        "finalizer that runs late are refused, whoever asks for the write. A stopped run that still unwinds neither "
-        "adds to its own rows nor writes its copy of the conversation over the run that came after it.",
+        meaning="The terminal is the last row of a run, and it is there when the end is announced. A tool that outlives "
+        "it, a worker that lost its lease and a finalizer that runs late are refused, whoever asks for the write. A "
+        "stopped run that still unwinds neither adds to its own rows nor writes its copy of the conversation over the "
+        "run that came after it.",
         example="Stop ends run A, and run B answers; then A's clean-up saves the conversation as A knew it, and B's "
         "answer is gone.",
         usual_cause="Whoever holds a handle may write: no number of the run, its attempt or its process is compared "

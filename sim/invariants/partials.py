@@ -15,6 +15,7 @@ from sim.invariants.faults import left_to_others
 from sim.invariants.invariant import HELD, Explanation, Finding, Invariant, Unsure, needs
 from sim.invariants.records import Applied, ModelMessage, Run
 from sim.invariants.rows import quoted, rows_text
+from sim.invariants.run_ends import end_of
 from sim.invariants.texts import common_beginning
 from sim.invariants.verdict import Violation
 
@@ -56,7 +57,8 @@ def _judge_partial(message: ModelMessage, run: Run, rows: tuple[Item, ...], leas
     if len(kept) >= len(least.text) and len(kept_thought) >= len(least.reasoning):
         return HELD
     shown, has = (least.text, kept) if len(kept) < len(least.text) else (least.reasoning, kept_thought)
-    promised = f"{least.client} showed {quoted(shown)} of message {message.ref} when run {run.id} was stopped"
+    was = "stopped" if run.stop is not None else "interrupted"
+    promised = f"{least.client} showed {quoted(shown)} of message {message.ref} when run {run.id} was {was}"
     found = f"the journal keeps {quoted(has)}" if rows else "the journal keeps nothing of it"
     return evolve(_bad_partial(message, run, rows, facts, promised, found, least), grade="applied")
 
@@ -82,12 +84,25 @@ def _bad_partial(
     )
 
 
+def _interrupted_at(run: Run, facts: Facts) -> int | None:
+    """Returns the position up to which what clients showed has to be kept, or None if nothing has to.
+
+    That is the stop; of other interruptions the announced end, as nothing is shown then that had not been received.
+    """
+    if run.stop is not None:
+        return run.stop.delivered.position
+    other = run.ended is not None and end_of(run, facts) in (("interrupted", "timed_out"), ("interrupted", "stopped"))
+    if not other or facts.crashed_between(run.asked, NEVER):
+        return None
+    return int(run.end)
+
+
 def _must_keep(message: ModelMessage, run: Run, facts: Facts) -> Applied:
-    """Returns what a client had shown of the message when the stop came; empty when nothing has to be kept."""
+    """Returns what a client had shown of the message when its run was interrupted; empty if nothing has to be kept."""
     nothing = Applied()
-    if run.stop is None or message.ref in facts.unwritten:
+    stop_at = _interrupted_at(run, facts)
+    if stop_at is None or message.ref in facts.unwritten:
         return nothing
-    stop_at = run.stop.delivered.position
     broken = [event.position for event in (message.failed, message.closed) if event is not None]
     if any(position < stop_at for position in broken) or lost_by_crash(message, run, stop_at, facts):
         return nothing
@@ -139,7 +154,7 @@ PARTIALS: tuple[Invariant, ...] = (
         id="partial-is-prefix",
         family="messages",
         promise="What is kept of a message that was cut short is a beginning of what the model emitted, "
-        "and at least what any client showed when the run was stopped.",
+        "and at least what any client showed when the run was stopped or reached its time limit.",
         judge=partial_is_prefix,
         unclaimed=needs("partials"),
         explain=Explanation(

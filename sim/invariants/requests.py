@@ -43,8 +43,17 @@ def _refused(facts: Facts) -> list[str]:
 
 
 def _judge_starts(tool: ToolUse, facts: Facts) -> Finding:
-    """Judges that the tool of a call ran once: a second answer to a question, or a second worker, runs nothing."""
+    """Judges that the tool of a call ran once: a denial, a second answer and a second worker run nothing."""
     first, last = tool.started[0], tool.started[-1]
+    denied = facts.denied.get(tool.call_id)
+    if denied is not None and not facts.crashed_between(denied.position, NEVER):
+        return Violation(
+            invariant="one-request-one-effect",
+            promised=f"a person denied call {tool.call_id} at {moment(denied.position, facts)}, so its tool never runs",
+            found="its tool ran",
+            evidence=evidence(facts, facts.runs.get(tool.run or ""), denied.position, first.position),
+            subject=tool.call_id,
+        )
     asked = sum(call.call_id == tool.call_id for m in facts.messages.values() for call in m.calls)
     if len(tool.started) <= max(1, asked) or facts.crashed_between(first.position, last.position):
         return HELD
@@ -176,7 +185,7 @@ def _ever_hidden(user: UserMessage, facts: Facts) -> bool:
 def _judge_reads(user: UserMessage, run: Run, facts: Facts) -> Iterator[Finding]:
     assert user.accepted is not None
     for read in facts.reads[run.session]:
-        if user.accepted.position < read.position and not changed(user.ref, run.session, facts):
+        if user.accepted.position < facts.begun(read) and not changed(user.ref, run.session, facts):
             there = user.ref in facts.refs_in(read)
             yield HELD if there else _late_prompt(user, run, "a read of the journal does not show it", read, facts)
 
@@ -207,8 +216,8 @@ ONE_REQUEST_ONE_EFFECT = Invariant(
         meaning="A client that got no reply must send again, and cannot know whether the first copy arrived. The "
         "client's key tells the server that both are one request: the second is answered with the run that there is, "
         "before, during and after that run, and after a restart. The person's message is in the journal once and the "
-        "model is not asked again. In the same way a call runs its tool once, however often a person approves it. A "
-        "request that was refused leaves nothing behind.",
+        "model is not asked again. In the same way a call runs its tool once, however often a person approves it, and "
+        "not at all if a person denied it. A request that was refused leaves nothing behind.",
         example="The reply to a submit is lost and the browser sends again; the prompt is there twice, and the tools "
         "run twice.",
         usual_cause="The key is made by the server, or checked and entered in two steps, or kept in memory only; or "

@@ -36,10 +36,10 @@ def readers_gone(facts: Facts) -> list[Event]:
 
 
 def work_of(run: Run, facts: Facts, after: float) -> Iterator[Event]:
-    """Yields the model calls and tool starts of a run after a position."""
+    """Yields the model calls and tool starts of a run after a position; not those of tools that a person denied."""
     for kind in ("model.called", "tool.started"):
         for event in facts.of(kind):
-            if event.run == run.id and event.position > after:
+            if event.run == run.id and event.position > after and event.subject not in facts.denied:
                 yield event
 
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import islice
 
+from sim.adapters.protocol import Item
 from sim.history import Event, History
 from sim.invariants.allowances import taken_by_disconnect
 from sim.invariants.evidence import MS, evidence, moment
@@ -23,6 +25,7 @@ STOP_BOUND_NS = 10_000 * MS  # a person who waits longer than this presses again
 def stop_ends_run(facts: Facts) -> Iterator[Finding]:
     """Judges every stop that was delivered, and every run that ended as stopped."""
     for run in facts.runs.values():
+        yield from _works_on(run, facts)
         if not run.stops:
             yield from _judge_unnamed(run, facts)
             continue
@@ -34,6 +37,23 @@ def stop_ends_run(facts: Facts) -> Iterator[Finding]:
             yield _bad_stop(run, dropped, promised, "the stop was answered as if there were no such run", facts)
         elif run.stop is not None and run.stop.answer == "stopping":
             yield _judge_stopped(run, run.stop, facts) if _over(run, facts) else _judge_unended(run, run.stop, facts)
+
+
+def _works_on(run: Run, facts: Facts) -> Iterator[Violation]:
+    """Judges that a run which came to its end without a stop does nothing more."""
+    # what a repeated request causes is for the judge of requests
+    again = sum(event.data["key"] == run.key for event in facts.of("client.sent")) > 1
+    if run.ended is None or again or (run.stop is not None and run.stop.answer == "stopping"):
+        return
+    for event in islice(work_of(run, facts, run.end), 1):
+        yield Violation(
+            invariant="stop-ends-run",
+            promised=f"run {run.id} ended at {moment(run.ended.position, facts)}, and does nothing more after that",
+            found=f"{event.subject} began after the end of the run",
+            evidence=tuple(sorted({*evidence(facts, run), event.position})),
+            actual=rows_text(facts.markers.get(run.id, ())),
+            subject=run.id,
+        )
 
 
 def _dropped(run: Run, stop: Stop, facts: Facts) -> bool:
@@ -66,11 +86,26 @@ def _judge_stopped(run: Run, stop: Stop, facts: Facts) -> Finding:
     if after is not None:
         found = f"{after.subject} began after the end of the stopped run"
         return _bad_stop(run, stop, f"run {run.id} does nothing more once its end is announced", found, facts, after)
+    left = _not_taken_back(run, facts)
+    if left:
+        promised = f"a rollback takes back everything that run {run.id} brought"
+        return _bad_stop(run, stop, promised, f"the journal still holds {row_text(left[0])}", facts, rows=left)
     waited_ns = _waited_ns(run, stop, facts)
     if waited_ns > STOP_BOUND_NS:
         found = f"the end came {waited_ns / MS:g} ms later, and nothing that the script does explains it"
         return _bad_stop(run, stop, f"run {run.id} ends within {STOP_BOUND_NS / MS:g} ms of its stop", found, facts)
     return HELD
+
+
+def _not_taken_back(run: Run, facts: Facts) -> tuple[Item, ...]:
+    """Returns what the journal still shows of the model and its tools in a run that ended as rolled back."""
+    if end_of(run, facts)[1] != "rolled_back" or facts.unsettled(run):
+        return ()
+    return tuple(
+        item
+        for item in facts.journal.get(run.session, ())
+        if item.run_id == run.id and item.kind in ("assistant", "tool_call", "tool_result")
+    )
 
 
 def _waited_ns(run: Run, stop: Stop, facts: Facts) -> int:
@@ -119,14 +154,22 @@ def _judge_unnamed(run: Run, facts: Facts) -> Iterator[Finding]:
     )
 
 
-def _bad_stop(run: Run, stop: Stop, promised: str, found: str, facts: Facts, last: Event | None = None) -> Violation:
+def _bad_stop(
+    run: Run,
+    stop: Stop,
+    promised: str,
+    found: str,
+    facts: Facts,
+    last: Event | None = None,
+    rows: tuple[Item, ...] = (),
+) -> Violation:
     positions = {*evidence(facts, run), stop.delivered.position, *([last.position] if last is not None else [])}
     return Violation(
         invariant="stop-ends-run",
         promised=f"{promised} (stopped at {moment(stop.delivered.position, facts)})",
         found=found,
         evidence=tuple(sorted(positions)),
-        actual=rows_text(facts.markers.get(run.id, ())),
+        actual=rows_text(rows or facts.markers.get(run.id, ())),
         subject=run.id,
     )
 
@@ -190,8 +233,9 @@ STOPS: tuple[Invariant, ...] = (
         judge=stop_ends_run,
         explain=Explanation(
             meaning="From the moment a run is accepted a stop reaches it: before the model is called, in a stream, in "
-            "a tool, and while it is already stopping. The run comes to an announced end soon, does no further "
-            "work then, and no run that was not named ends as stopped.",
+            "a tool, and while it is already stopping. The run comes to an announced end soon and no run that was not "
+            "named ends as stopped. A run that has ended, in whichever way, does no further work, and one that was "
+            "rolled back leaves nothing that the model or its tools said.",
             example="Stop arrives between admission and the first model call, finds no handle to cancel, and is "
             "dropped; the page shows idle while the run edits files.",
             usual_cause="The handle for stopping is registered by the worker after the run was accepted, or belongs "
