@@ -87,8 +87,8 @@ FENCED_WRITER = Invariant(
     promise="No row of a run appears after its end, and a run that is over changes nothing of another run.",
     judge=fenced_writer,
     explain=Explanation(
-        meaning="The terminal is the last row of a run, and it is there when the end is announced. A tool that outlives "
-        "it, a worker that lost its lease and a finalizer that runs late are refused, whoever asks for the write. A "
+        meaning="The terminal is the last row of a run, and is there when the end is announced. A tool that lives on, "
+        "a worker that lost its lease and a finalizer that runs late are refused, whoever asks for the write. A "
         "stopped run that still unwinds neither adds to its own rows nor writes its copy of the conversation over the "
         "run that came after it.",
         example="Stop ends run A, and run B answers; then A's clean-up saves the conversation as A knew it, and B's "
