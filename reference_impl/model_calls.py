@@ -135,14 +135,16 @@ class ModelCalls:
         if response.current is not None and writer.holds(response.current, piece):
             writer.buffer(run, response.current, piece, source)
         elif response.current is not None or not piece.empty:
-            async with writer.critical(run.session_id):
-                message_id = response.current or self._open(response, source)
-                if message_id is None:
-                    return
-                if writer.holds(message_id, piece):
-                    writer.buffer(run, message_id, piece, source)
-                else:
-                    self.spill(message_id, piece, source)
+            await writer.insist(run.session_id, lambda: self._grow(response, piece, source))
+
+    def _grow(self, response: Response, piece: Content, source: str | None) -> None:
+        message_id = response.current or self._open(response, source)
+        if message_id is None:
+            return
+        if self.writer.holds(message_id, piece):
+            self.writer.buffer(self.run_state, message_id, piece, source)
+        else:
+            self.spill(message_id, piece, source)
 
     def _open(self, response: Response, source: str | None) -> str | None:
         run, state = self.run_state, self.state
@@ -176,8 +178,10 @@ class ModelCalls:
     async def complete(self, response: Response, reason: str, source: str | None) -> None:
         """Appends the current message as completed; once it was received, no stop takes that back."""
         with trio.CancelScope(shield=True):
-            async with self.writer.critical(self.run_state.session_id):
-                self.commit_completion(response, response.current, self.content(response, source), reason)
+            await self.writer.insist(
+                self.run_state.session_id,
+                lambda: self.commit_completion(response, response.current, self.content(response, source), reason),
+            )
 
     def content(self, response: Response, source: str | None) -> Content:
         """Returns all that was received of the current message."""
@@ -215,9 +219,12 @@ class ModelCalls:
             return
         aliases = () if completion.provider_id is None else (completion.provider_id,)
         content = Content(completion.text, completion.reasoning, completion.tool_calls, aliases)
-        async with self.writer.critical(self.run_state.session_id):
+
+        def work() -> None:
             message_id = self.identify(response, completion.provider_id)
             self.commit_completion(response, message_id, content, completion.reason)
+
+        await self.writer.insist(self.run_state.session_id, work)
 
     def identify(self, response: Response, provider_id: str | None) -> str | None:
         """Returns the message of this response that the provider means; None means one that is new to us.

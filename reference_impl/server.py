@@ -118,13 +118,16 @@ class Server:
                 await self.stop(session_id, run.run_id, cause="disconnected", by=client)
 
     async def shutdown(self) -> None:
-        """Ends active runs in good order and closes the store."""
+        """Ends active runs in good order and closes the store; does nothing more if the process has fenced itself."""
         self.writer.closing = True
+        if self.writer.fenced:
+            return
         for run in self.state.active_runs():
             await self.stop(run.session_id, run.run_id, cause="shut_down", by="server")
         for control in list(self.writer.controls.values()):
             await control.done.wait()
-        self.writer.store.close()
+        if not self.writer.fenced:
+            self.writer.store.close()
 
     # --- views
 

@@ -36,7 +36,8 @@ from reference_impl.calls import (
 from reference_impl.journal import Decision, Refused, Terminal, decide_end, decide_start
 from reference_impl.model_calls import ModelCalls, Response
 from reference_impl.state import LEAD, Call, Speaker
-from sim.adapters.protocol import ToolCall, ToolError
+from reference_impl.stores.base import StoreError
+from sim.adapters.protocol import OutcomeUnknown, ToolCall, ToolError
 
 TURNS_MAX = 64
 """Model calls of one speaker in one run: a model that asks for tools that often is going in circles."""
@@ -48,6 +49,14 @@ class Worker(ModelCalls):
     """Carries out one run, or one call of its lead that a sub-agent answers."""
 
     async def run(self) -> None:
+        """Runs to the terminal, or until the process has fenced itself."""
+        try:
+            await self.run_to_terminal()
+        except* (StoreError, OutcomeUnknown):
+            if not self.writer.fenced:
+                raise
+
+    async def run_to_terminal(self) -> None:
         """Runs to the terminal."""
         run, writer = self.run_state, self.writer
         with writer.controls[run.run_id].scope:

@@ -5,12 +5,25 @@ decision is taken on the state as it is, its rows are written, folded in and
 announced, and only then may anybody else look.  So a decision is never taken on
 a state that is about to change, a row is never announced before it is durable,
 and a buffer is never dropped before its row is.
+
+When the store fails
+--------------------
+A batch that was certainly not kept is given again, at once and then, by a worker,
+after pauses: a disk that was full for a moment costs time and nothing else.  One
+whose outcome is unknown is looked for: what the store then returns is certain, and
+the batch, whose ids the journal minted, is there or is given again.  Nothing is
+folded in or announced on anything less.
+
+If the store cannot even tell, or a newer process has opened it, the process fences
+itself: it lets go of the store, cancels its workers and writes nothing more.  Its
+rows are the next process's to read.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from contextlib import AbstractAsyncContextManager
+from typing import TypeVar
 
 import trio
 from attrs import Factory, define
@@ -23,10 +36,18 @@ from reference_impl.lifecycle import TERMINALS
 from reference_impl.partials import Partials
 from reference_impl.projections import context, delegated, frame, history
 from reference_impl.state import LEAD, Run, State
-from reference_impl.stores.base import Store
-from sim.adapters.protocol import POLICIES, Frame, Item, Ports
+from reference_impl.stores.base import DuplicateRow, StaleWriter, Store, StoreClosed, StoreError
+from sim.adapters.protocol import POLICIES, Frame, Item, OutcomeUnknown, Ports
+
+T = TypeVar("T")
 
 SECOND = 1_000_000_000  # nanoseconds
+
+TRIES_MAX = 3
+"""Times that a batch is given to the store at once: an error that comes once, or twice, is over by then."""
+
+PAUSES_NS = (100_000_000, 400_000_000, 1_600_000_000, 6_400_000_000)
+"""Pauses of a worker before it tries again: a disk that is full for longer than some seconds stays full."""
 
 
 @define(eq=False)
@@ -55,6 +76,7 @@ class Writer:
         policies: every option, those that the scenario does not set at their defaults.
         controls: of the runs without a terminal.
         closing: no new work is taken.
+        fenced: why this process writes nothing more; empty as long as it does.
     """
 
     def __init__(self, store: Store, ports: Ports) -> None:
@@ -65,6 +87,7 @@ class Writer:
         self.partials = Partials()
         self.controls: dict[str, Control] = {}
         self.closing = False
+        self.fenced = ""
 
     @property
     def closes_on_write(self) -> bool:
@@ -81,21 +104,89 @@ class Writer:
         return self.ports.step("store.append", touches=(f"journal:{session_id}",))
 
     async def append(self, session_id: str, decide: Callable[[Stamp], Decision]) -> Decision:
-        """Decides and commits, in a critical section of its own."""
+        """Decides and commits on behalf of a worker, in a critical section of its own."""
+        return await self.insist(session_id, lambda: self.commit(decide))
+
+    async def insist(self, session_id: str, work: Callable[[], T]) -> T:
+        """Does a worker's work in a critical section, and again after a pause if the store kept nothing of it.
+
+        A worker has nobody to tell that it failed, so if all else fails the process fences itself.
+        """
+        for pause_ns in PAUSES_NS:
+            try:
+                async with self.critical(session_id):
+                    return work()
+            except StoreError:
+                if self.fenced:
+                    raise
+            await self.ports.sleep(pause_ns)
         async with self.critical(session_id):
-            return self.commit(decide)
+            try:
+                return work()
+            except StoreError as error:
+                self.fence(error)
+                raise
 
     def commit(self, decide: Callable[[Stamp], Decision]) -> Decision:
-        """Takes a decision and, if it has rows, makes them durable, folds them in and announces them."""
+        """Takes a decision and, if it has rows, makes them durable, folds them in and announces them.
+
+        Raises:
+            StoreError: nothing of it is kept.
+            OutcomeUnknown: only the next process can tell.
+        """
+        if self.fenced:
+            raise StoreClosed(self.fenced)
         decision = decide(Stamp(self.store.epoch, self.ports.now_ns()))
         if decision and not isinstance(decision, Refused):
-            synced = self.policies["sync"] == "every_event"
-            self.store.append(decision, barrier=synced or any(event.kind in BARRIERS for event in decision))
+            self._keep(decision)
             for event in decision:
                 self.state.apply(event)
             for event in decision:
                 self._committed(event)
         return decision
+
+    def _keep(self, rows: tuple[Event, ...]) -> None:
+        """Returns when rows are certainly kept; when it raises a StoreError, they certainly are not."""
+        barrier = self.policies["sync"] == "every_event" or any(event.kind in BARRIERS for event in rows)
+        failure: Exception | None = None
+        for _ in range(TRIES_MAX):
+            try:
+                self.store.append(rows, barrier=barrier)
+            except (DuplicateRow, StaleWriter, StoreClosed) as error:
+                self.fence(error)
+                raise
+            except StoreError as error:
+                failure = error
+            except OutcomeUnknown as error:
+                if self._are_there(rows, error):
+                    return
+                failure = error
+            else:
+                return
+        raise StoreError(f"tried {TRIES_MAX} times: {failure}") from failure
+
+    def _are_there(self, rows: tuple[Event, ...], unknown: OutcomeUnknown) -> bool:
+        """Settles an unknown outcome by reading what is there."""
+        try:
+            there = {event.event_id: event for event in self.store.load()}
+        except StoreError as error:
+            self.fence(error)
+            raise OutcomeUnknown(f"{unknown}, and then {error}") from unknown
+        found = [there.get(event.event_id) for event in rows]
+        if found == [None] * len(rows):
+            return False
+        if found != list(rows):
+            self.fence(StaleWriter("rows of another writer are in the place of this one's"))
+            raise StoreClosed(self.fenced)
+        return True
+
+    def fence(self, reason: Exception) -> None:
+        """Lets go of the store for good, and of everybody who would write to it."""
+        self.fenced = f"this process has fenced itself: {reason}"
+        self.store.crash()
+        for control in self.controls.values():
+            control.scope.cancel()
+            control.done.set()
 
     def _committed(self, event: Event) -> None:
         """Does what may only be done once a row is durable."""

@@ -1,8 +1,13 @@
 """What the journal asks of a store: few verbs, each all or nothing.
 
 A store keeps rows and nothing else.  ``append`` returns when the whole batch is
-kept; when it raises, none of it is.  Every ``open`` is a new epoch, and a writer
-of an earlier one is refused at the only place where it could do harm.
+kept; when it raises a :class:`StoreError`, none of it is.  When it raises
+:class:`sim.adapters.protocol.OutcomeUnknown`, the disk failed in the middle, and all or
+none of it is: ``load`` settles that, and what it then returns is certain.  The ids of
+rows are the caller's, so a batch that is given once more can never be there twice.
+
+Every ``open`` is a new epoch, and a writer of an earlier one is refused at the only
+place where it could do harm.
 """
 
 from __future__ import annotations
@@ -39,7 +44,11 @@ class Store(Protocol):
     epoch: int
 
     def load(self) -> tuple[Event, ...]:
-        """Returns all rows, oldest first."""
+        """Returns all rows, oldest first; settles an unknown outcome first.
+
+        Raises:
+            StoreError: it cannot, or the rows cannot be read.
+        """
         ...
 
     def append(self, events: Sequence[Event], *, barrier: bool = True) -> None:
@@ -51,6 +60,7 @@ class Store(Protocol):
 
         Raises:
             StoreError: nothing was kept.
+            OutcomeUnknown: all or nothing was.
         """
         ...
 

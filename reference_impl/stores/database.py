@@ -23,8 +23,9 @@ import apsw
 from attrs import field, frozen
 from attrs.validators import in_
 
+from reference_impl.stores.files import write_all
 from reference_impl.stores.vfs import DiskVFS
-from sim.adapters.disk_protocol import DiskPort
+from sim.adapters.disk_protocol import DiskFile, DiskPort
 
 SYNCHRONOUS = {"off": 0, "normal": 1, "full": 2, "extra": 3}  # word to set, number that SQLite answers with
 
@@ -83,6 +84,7 @@ class Database:
         self._vfs = DiskVFS(f"disk-port-{next(_NUMBERS)}", port)
         self._registered = True
         try:
+            make_certain(port, name)
             with self.speaking():
                 _seed(self._vfs)
                 self.connection = apsw.Connection(name, vfs=self._vfs.vfs_name)
@@ -163,6 +165,39 @@ class Database:
         found = self.connection.pragma(pragma)
         if found != answer:
             raise WrongMode(f"SQLite runs with {pragma}={found}, not {value}")
+
+
+def make_certain(port: DiskPort, name: str) -> None:
+    """Makes what an earlier process left certain, before anybody acts on it.
+
+    A process that was killed after a failed sync leaves a log, or a journal, which can be read and which no later sync
+    will write; a process that was killed before it could sync the folder leaves a journal which is gone only until the
+    power fails.  So both are written once more and synced, and so are the names.  The database file needs none of
+    this: whatever of it is in doubt is in the log or the journal, and SQLite writes it from there.
+    """
+    if not port.exists(name):
+        return
+    database = port.open(name)
+    try:
+        if not database.lock():
+            return  # somebody is using it, so there is nothing that a killed process left; SQLite will say so
+        for journal in (f"{name}-journal", f"{name}-wal"):
+            if port.exists(journal):
+                _write_again(port.open(journal))
+        port.sync_folder()
+        database.unlock()
+    finally:
+        database.close()
+
+
+def _write_again(file: DiskFile) -> None:
+    try:
+        data = file.read(0, file.size())
+        write_all(file, 0, data)
+        file.truncate(len(data))
+        file.sync()
+    finally:
+        file.close()
 
 
 def journal_in_force(port: DiskPort, name: str) -> str:

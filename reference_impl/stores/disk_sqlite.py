@@ -6,16 +6,15 @@ The rows, the transactions and the epoch are those of
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
+from contextlib import AbstractContextManager
 
 import apsw
 
-from reference_impl.events import Event
 from reference_impl.stores.base import StoreClosed, StoreError
 from reference_impl.stores.database import Database, Settings, WrongMode
-from reference_impl.stores.sqlite import FILE, SCHEMA, SQLiteStore
+from reference_impl.stores.sqlite import FILE, SQLiteStore
 from sim.adapters.disk_protocol import DiskPort
-from sim.adapters.protocol import OutcomeUnknown
 
 PROMISES: Mapping[tuple[str, str], str] = {
     ("delete", "extra"): "durable",
@@ -42,9 +41,9 @@ PROMISES: Mapping[tuple[str, str], str] = {
 * *none*: every kill; a power cut may leave anything.
 
 Delete with FULL is durable where an unlink needs no sync of the folder.  A rollback journal with NORMAL may be torn
-in a place that the checksum of its pages, which samples every 200th byte, does not see.  One thing is more than WAL
-survives: a sync fails, the process is killed before it can react, and the next one reads and builds on rows that no
-sync will write.  Tests produce this table and show the exception.
+in a place that the checksum of its pages, which samples every 200th byte, does not see.  A sync that fails changes
+nothing of this, also if the process is killed before it can react: whoever opens the database next writes again what
+no sync would write, see :func:`reference_impl.stores.database.make_certain`.  Tests produce this table.
 """
 
 
@@ -57,80 +56,75 @@ class DiskSQLiteStore(SQLiteStore):
     """
 
     def __init__(self, port: DiskPort, settings: Settings | None = None) -> None:
-        settings = settings or Settings()
+        self._port = port
+        self._settings = settings = settings or Settings()
         # a commit that is no barrier is synced with the next one; with a rollback journal it could not be left alone
         relaxed = "normal" if settings.journal == "wal" and settings.synchronous != "off" else settings.synchronous
         self._words = {True: settings.synchronous, False: relaxed}
-        self._synced = True
-        try:
-            self._database = Database(port, FILE, settings)
-        except (apsw.Error, WrongMode) as error:
-            raise StoreError(str(error)) from error
-        self._connection = self._database.connection
-        try:
-            self._begin_epoch()
-        except (apsw.Error, WrongMode) as error:
-            self.crash()
-            raise StoreError(str(error)) from error
-
-    def _begin_epoch(self) -> None:
-        with self._database.speaking():
-            connection = self._database.connection
-            with connection:
-                connection.execute(SCHEMA).fetchall()
-                self.epoch = connection.execute("SELECT epoch FROM writer").get
-            self._database.check_journal()
-
-    def load(self) -> tuple[Event, ...]:
-        """Returns all rows, oldest first.
-
-        Raises:
-            StoreError: the database is damaged.
-        """
-        try:
-            with self._database.speaking():
-                return super().load()
-        except apsw.Error as error:
-            raise StoreError(str(error)) from error
-
-    def append(self, events: Sequence[Event], *, barrier: bool = True) -> None:
-        """Keeps all of ``events`` or none, in one transaction.
-
-        Raises:
-            OutcomeUnknown: the disk failed in mid-commit, so that only the next open tells.
-        """
-        try:
-            with self._database.speaking():
-                super().append(events, barrier=barrier)
-        except StoreError as error:
-            if isinstance(error.__cause__, apsw.IOError):
-                raise OutcomeUnknown(str(error)) from error
-            raise
+        self._database: Database | None = None
+        self._begin()
 
     def integrity(self) -> str:
         """Returns ``ok``, or the first thing that SQLite finds wrong; it does not notice half a transaction."""
         try:
-            with self._database.speaking():
+            with self._speaking():
                 return str(self._open_connection().pragma("integrity_check"))
         except apsw.Error as error:
             return str(error)
 
     def close(self) -> None:
-        """Closes it in good order."""
+        """Closes it in good order.
+
+        Raises:
+            StoreError: the disk failed; what was acknowledged is in the log all the same.
+        """
         self._connection = None
-        self._database.close()
+        if self._database is not None:
+            try:
+                self._database.close()
+            except apsw.Error as error:
+                raise StoreError(str(error)) from error
 
     def crash(self) -> None:
         """Lets go of it as a killed process does."""
         self._connection = None
-        self._database.abandon()
+        if self._database is not None:
+            self._database.abandon()
+
+    def _begin(self) -> None:
+        super()._begin()
+        try:
+            with self._speaking():
+                self._open_database().check_journal()
+        except (WrongMode, OSError) as error:
+            self.crash()
+            raise StoreError(str(error)) from error
+
+    def _connect(self) -> apsw.Connection:
+        try:
+            self._database = Database(self._port, FILE, self._settings)
+        except WrongMode as error:
+            raise StoreError(str(error)) from error
+        self._connection, self._synced = self._database.connection, True
+        return self._connection
+
+    def _make_certain(self) -> None:
+        """Does nothing: :class:`Database` has done so when it was opened."""
+
+    def _speaking(self) -> AbstractContextManager[None]:
+        return self._open_database().speaking()
 
     def _set_sync(self, full: bool) -> None:
         if full is not self._synced:
-            self._database.set_synchronous(self._words[full])
+            self._open_database().set_synchronous(self._words[full])
             self._synced = full
 
-    def _open_connection(self) -> apsw.Connection:
-        if self._connection is None or not self._database.usable:
+    def _open_database(self) -> Database:
+        if self._database is None:
             raise StoreClosed("this store was closed")
-        return self._connection
+        return self._database
+
+    def _open_connection(self) -> apsw.Connection:
+        if not self._open_database().usable:
+            raise StoreClosed("this store was closed")
+        return super()._open_connection()

@@ -14,7 +14,7 @@ it.  A process that was killed leaves lines which can be read and are not on the
 one whose sync has failed leaves lines which no sync will write.
 
 A failed append is cut off again.  If that cannot be made certain either, its outcome
-is unknown, and the next append begins with the cut.
+is unknown, and the next call begins with the cut.
 """
 
 from __future__ import annotations
@@ -22,8 +22,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import pairwise
 
-from reference_impl.events import Event, from_json, to_json
+from reference_impl.events import BadRow, Event, from_json, to_json
 from reference_impl.stores.base import DuplicateRow, StaleWriter, StoreClosed, StoreError
+from reference_impl.stores.files import write_all
 from reference_impl.stores.log_lines import Line, to_line, whole_lines
 from sim.adapters.disk_protocol import DiskFile, DiskPort
 from sim.adapters.protocol import OutcomeUnknown
@@ -46,6 +47,7 @@ class LogStore:
         self.damage: tuple[str, ...] = ()
         self._end = 0  # how much of the file is the journal; anything behind is not
         self._synced = 0  # how much of it is certainly on the disk
+        self._doubtful = False  # whether there may be something behind the end, and something missing before it
         self._ids: dict[str, None] = {}  # as many as there are rows; the rows themselves are a hundred times longer
         self._file: DiskFile | None = None
         try:
@@ -58,21 +60,35 @@ class LogStore:
             except BaseException:
                 file.close()
                 raise
-        except (OSError, OutcomeUnknown) as error:
+        except (OSError, OutcomeUnknown, BadRow) as error:
             raise StoreError(f"{FILE}: {error}") from error
         file.unlock()
         self._file = file
 
     def load(self) -> tuple[Event, ...]:
-        """Returns all rows, oldest first."""
-        data = self._open_file().read(0, self._end)
+        """Returns all rows, oldest first.
+
+        Raises:
+            StoreError: the disk fails, or has failed and does not get well enough to tell what is there.
+        """
+        file = self._open_file()
+        try:
+            if self._doubtful:
+                self._lock(file)
+                try:
+                    self._check_end(file)
+                finally:
+                    file.unlock()
+            data = file.read(0, self._end)
+        except (OSError, OutcomeUnknown) as error:
+            raise StoreError(f"{FILE}: {error}") from error
         return tuple(from_json(row) for line in whole_lines(data) for row in line.rows)
 
     def append(self, events: Sequence[Event], *, barrier: bool = True) -> None:
         """Keeps all of ``events`` or none, as one line.
 
         Raises:
-            OutcomeUnknown: the disk failed so that only the next open tells.
+            OutcomeUnknown: the disk failed so that only a later call, or the next process, tells.
         """
         file = self._open_file()
         rows = {event.event_id: to_json(event) for event in events}
@@ -83,8 +99,8 @@ class LogStore:
         try:
             self._check_end(file)
             self._add(file, tuple(rows.values()), barrier=barrier)
-        except OSError as error:
-            raise StoreError(f"{FILE}: {error}") from error
+        except OSError as error:  # the same rows may be left from an earlier append, as long as that is in doubt
+            raise (OutcomeUnknown if self._doubtful else StoreError)(f"{FILE}: {error}") from error
         finally:
             file.unlock()
         self._ids.update(dict.fromkeys(rows))
@@ -125,13 +141,16 @@ class LogStore:
     def _check_end(self, file: DiskFile) -> None:
         """Makes sure that the file ends where this writer left it."""
         size = file.size()
-        if size == self._end:
-            return
-        tail = file.read(self._end, max(size - self._end, 0))
-        newer = [line.epoch for line in whole_lines(tail, self._end) if line.epoch > self.epoch]
-        if newer or size < self._end:
-            raise StaleWriter(f"epoch {self.epoch} was replaced by {max(newer, default='another')}")
-        self._settle(file)
+        if size != self._end:
+            tail = file.read(self._end, max(size - self._end, 0))
+            newer = [line.epoch for line in whole_lines(tail, self._end) if line.epoch > self.epoch]
+            if newer or size < self._end:
+                raise StaleWriter(f"epoch {self.epoch} was replaced by {max(newer, default='another')}")
+        if size != self._end or self._doubtful:
+            try:
+                self._settle(file)
+            except OSError as error:
+                raise OutcomeUnknown(f"{FILE}: {error}") from error
 
     # --- writing
 
@@ -139,7 +158,7 @@ class LogStore:
         """Adds a line, or leaves the file without it."""
         line = to_line(rows, self._end, epoch=self.epoch, synced=self._synced)
         try:
-            _write(file, self._end, line)
+            write_all(file, self._end, line)
             if barrier:
                 file.sync()
         except OSError as error:
@@ -157,10 +176,11 @@ class LogStore:
 
         The lines that are not yet certain are written again: the disk may take them for written when they are not.
         """
-        _write(file, self._synced, file.read(self._synced, self._end - self._synced))
+        self._doubtful = True
+        write_all(file, self._synced, file.read(self._synced, self._end - self._synced))
         file.truncate(self._end)
         file.sync()
-        self._synced = self._end
+        self._synced, self._doubtful = self._end, False
 
     def _lock(self, file: DiskFile) -> None:
         if not file.lock():
@@ -176,12 +196,3 @@ def _gaps(lines: Sequence[Line], size: int) -> list[tuple[int, int]]:
     """Returns the places that belong to no whole line."""
     edges = [0, *(edge for line in lines for edge in (line.start, line.end)), size]
     return [(a, b) for a, b in list(pairwise(edges))[::2] if a < b]
-
-
-def _write(file: DiskFile, offset: int, data: bytes) -> None:
-    """Writes all of it: a disk that takes only a part is asked again."""
-    while data:
-        taken = file.write(offset, data)
-        if not taken:
-            raise OSError("the disk takes nothing more")
-        offset, data = offset + taken, data[taken:]

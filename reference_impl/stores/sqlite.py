@@ -10,17 +10,24 @@ old journal mode) and says nothing.
 Event ids are unique, and so is (run, seq): of two writers that do not know of
 each other at most one gets a number.  The ``writer`` table holds the epoch, which
 every append checks inside its own transaction.
+
+When the disk fails in mid-commit, nobody can say whether the transaction is there,
+and a connection that has seen a sync fail may take for written what no later sync
+will write.  Such a connection is never used again: the next call opens the file anew,
+under the same epoch, and goes by what it finds.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 
 import apsw
 
-from reference_impl.events import BadRow, Event, from_json, to_json
+from reference_impl.events import Event, from_json, to_json
 from reference_impl.stores.base import DuplicateRow, StaleWriter, StoreClosed, StoreError
+from sim.adapters.protocol import OutcomeUnknown
 
 FILE = "journal.db"
 
@@ -52,48 +59,62 @@ class SQLiteStore:
         where: an existing folder.
     """
 
+    epoch: int
+    _connection: apsw.Connection | None = None
+    _synced: bool  # whether commits wait for the disk
+    _doubtful = False  # whether the last append's outcome is unknown
+
     def __init__(self, where: str) -> None:
-        connection = apsw.Connection(str(Path(where) / FILE))
-        self._connection: apsw.Connection | None = connection
-        self._synced = False
-        mode = connection.pragma("journal_mode", "WAL")
-        if mode != "wal":
-            raise StoreError(f"SQLite keeps journal_mode {mode!r} in {where!r}; the journal needs WAL")
-        self._set_sync(True)
-        with connection:
-            connection.execute(SCHEMA).fetchall()
-            self.epoch: int = connection.execute("SELECT epoch FROM writer").get
+        self._where = where
+        self._begin()
 
     def load(self) -> tuple[Event, ...]:
         """Returns all rows, oldest first.
 
         Raises:
-            StoreError: the database is damaged.
+            StoreError: the database is damaged, or holds rows of another version.
         """
+        self._settle()
         try:
-            rows = self._open_connection().execute("SELECT row FROM event ORDER BY position")
-            return tuple(from_json(row) for (row,) in rows)
-        except (apsw.Error, BadRow) as error:
+            with self._speaking():
+                rows = self._open_connection().execute("SELECT row FROM event ORDER BY position").fetchall()
+            return tuple(from_json(str(row)) for (row,) in rows)  # a damaged page can give NULL where a text must be
+        except (apsw.Error, ValueError) as error:
             raise StoreError(str(error)) from error
 
     def append(self, events: Sequence[Event], *, barrier: bool = True) -> None:
-        """Keeps all of ``events`` or none, in one transaction."""
-        connection = self._open_connection()
-        self._set_sync(barrier)
+        """Keeps all of ``events`` or none, in one transaction.
+
+        Raises:
+            OutcomeUnknown: the disk failed in mid-commit; the next call looks what is there.
+        """
         try:
-            connection.execute("BEGIN IMMEDIATE")
-            epoch = connection.execute("SELECT epoch FROM writer").get
-            if epoch != self.epoch:
-                raise StaleWriter(f"epoch {self.epoch} was replaced by {epoch}")
-            connection.executemany(INSERT, [(e.event_id, e.run_id, e.seq, to_json(e)) for e in events])
-            connection.execute("COMMIT")
+            self._settle()
+        except StaleWriter:
+            raise
+        except StoreError as error:
+            raise OutcomeUnknown(str(error)) from error
+        connection = self._open_connection()
+        try:
+            with self._speaking():
+                self._set_sync(barrier)
+                self._insert(connection, events)
         except (apsw.Error, StoreError) as error:
-            if connection.in_transaction:
-                connection.execute("ROLLBACK")
+            if not self._rolled_back(connection) or isinstance(error, apsw.IOError):
+                raise self._in_doubt(error) from error
             if isinstance(error, StoreError):
                 raise
             unique = getattr(error, "extendedresult", 0) == apsw.SQLITE_CONSTRAINT_UNIQUE
             raise (DuplicateRow if unique else StoreError)(str(error)) from error
+        try:
+            with self._speaking():
+                connection.execute("COMMIT")
+        except apsw.BusyError as error:
+            if not self._rolled_back(connection):
+                raise self._in_doubt(error) from error
+            raise StoreError(str(error)) from error
+        except apsw.Error as error:  # perhaps only of the checkpoint, after the commit
+            raise self._in_doubt(error) from error
 
     def close(self) -> None:
         """Moves the log into the file and closes it."""
@@ -105,7 +126,25 @@ class SQLiteStore:
         """Drops the connection and leaves the log as it is, as a killed process does."""
         if self._connection is not None:
             self._connection.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
-        self.close()
+        SQLiteStore.close(self)
+
+    # --- the connection; a store on another way to the disk has its own
+
+    def _connect(self) -> apsw.Connection:
+        connection = apsw.Connection(str(Path(self._where) / FILE))
+        self._connection, self._synced = connection, False
+        mode = connection.pragma("journal_mode", "WAL")
+        if mode != "wal":
+            raise StoreError(f"SQLite keeps journal_mode {mode!r} in {self._where!r}; the journal needs WAL")
+        self._set_sync(True)
+        return connection
+
+    def _make_certain(self) -> None:
+        """Makes what can be read certain, after a connection on which the disk had failed."""
+        self._open_connection().pragma("wal_checkpoint", "TRUNCATE")
+
+    def _speaking(self) -> AbstractContextManager[None]:
+        return nullcontext()
 
     def _set_sync(self, full: bool) -> None:
         if full is self._synced:
@@ -117,6 +156,63 @@ class SQLiteStore:
         if found != number:
             raise StoreError(f"SQLite runs with synchronous={found}, not {word} ({number})")
         self._synced = full
+
+    # --- pieces
+
+    def _begin(self) -> None:
+        """Opens the file and begins an epoch."""
+        try:
+            connection = self._connect()
+            with self._speaking(), connection:
+                connection.execute(SCHEMA).fetchall()
+                self.epoch = connection.execute("SELECT epoch FROM writer").get
+        except (apsw.Error, OSError) as error:
+            self.crash()
+            raise StoreError(str(error)) from error
+
+    def _settle(self) -> None:
+        """After an unknown outcome, opens the file anew, so that what can be read is what is there.
+
+        Raises:
+            StaleWriter: another process has opened it in between.
+            StoreError: the disk still fails.
+        """
+        if not self._doubtful:
+            return
+        self.crash()
+        try:
+            connection = self._connect()
+            with self._speaking():
+                epoch = connection.execute("SELECT epoch FROM writer").get
+                self._make_certain()
+        except (apsw.Error, OSError) as error:
+            self.crash()
+            raise StoreError(str(error)) from error
+        self._doubtful = False
+        if epoch != self.epoch:
+            self.crash()
+            raise StaleWriter(f"epoch {self.epoch} was replaced by {epoch}")
+
+    def _insert(self, connection: apsw.Connection, events: Sequence[Event]) -> None:
+        connection.execute("BEGIN IMMEDIATE")
+        epoch = connection.execute("SELECT epoch FROM writer").get
+        if epoch != self.epoch:
+            raise StaleWriter(f"epoch {self.epoch} was replaced by {epoch}")
+        connection.executemany(INSERT, [(e.event_id, e.run_id, e.seq, to_json(e)) for e in events])
+
+    def _in_doubt(self, error: Exception) -> OutcomeUnknown:
+        self._doubtful = True
+        return OutcomeUnknown(str(error))
+
+    def _rolled_back(self, connection: apsw.Connection) -> bool:
+        """Ends a transaction that has failed; returns whether it certainly left nothing."""
+        try:
+            with self._speaking():
+                if connection.in_transaction:
+                    connection.execute("ROLLBACK")
+        except apsw.Error:
+            return False
+        return True
 
     def _open_connection(self) -> apsw.Connection:
         if self._connection is None:

@@ -1,0 +1,6 @@
+"""Lets these tests find the fakes of the reference journal."""
+
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "unit" / "reference"))

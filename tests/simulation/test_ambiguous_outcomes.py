@@ -1,0 +1,165 @@
+"""A disk that fails in mid-append: what is not certain is never acknowledged, and what has been read stays."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+
+import pytest
+from disk_crashes import OpenStore, batch, log, sqlite
+
+from reference_impl.events import Event
+from reference_impl.stores.base import StaleWriter, Store, StoreClosed, StoreError
+from sim.actors.disk import Disk, PowerOff
+from sim.actors.disk_faults import Fault
+from sim.actors.disk_mount import Mount
+from sim.adapters.protocol import OutcomeUnknown
+
+STORES = {"wal": sqlite("wal", "full"), "delete": sqlite("delete", "extra"), "log": log}
+EVERY_STORE = pytest.mark.parametrize("open_store", STORES.values(), ids=STORES)
+
+
+def operations(open_store: OpenStore, work: Callable[[Store], object]) -> list[str]:
+    """Returns the disk operations of some work, by name."""
+    points: list[str] = []
+    disk = Disk()
+    store = open_store(Mount(disk))
+    disk.observe = points.append
+    work(store)
+    disk.observe = None
+    store.close()
+    return [point.removesuffix(".before") for point in points if point.endswith(".before")]
+
+
+def three(store: Store) -> None:
+    """Two batches that may wait for the third, which is a barrier."""
+    for number, barrier in ((1, False), (2, False), (3, True)):
+        store.append(batch(number), barrier=barrier)
+
+
+def kept(open_store: OpenStore, disk: Disk) -> Sequence[Event]:
+    """Returns what the next process reads."""
+    store = open_store(Mount(disk))
+    rows = store.load()
+    disk.kill()
+    store.crash()
+    return rows
+
+
+# --- the stores
+
+
+@EVERY_STORE
+@pytest.mark.parametrize("times", [1, 2, 3, 4])
+def test_whatever_an_append_answers_is_true_after_a_power_cut(open_store: OpenStore, times: int) -> None:
+    """Errors at every operation, once or several times in a row; each batch is given until it is answered."""
+    for at in operations(open_store, three):
+        disk = Disk(faults=[Fault("error", at, times=times)])
+        store = open_store(Mount(disk))
+        certain: list[Event] = []
+        doubtful: Sequence[Event] = ()
+        for number in (1, 2, 3):
+            try:
+                certain += _given(store, number, barrier=number == 3)
+            except (StoreError, OutcomeUnknown):
+                doubtful = batch(number)
+                break
+        else:
+            assert [*store.load()] == certain, at
+        disk.heal()
+        disk.lose_power()
+        store.crash()
+        found = [*kept(open_store, disk)]
+        whole = [certain, [*certain, *doubtful]]
+        assert found in (whole if certain[4:] else [rows[:end] for rows in whole for end in (0, 2, 4, 6)]), at
+
+
+def _given(store: Store, number: int, *, barrier: bool) -> Sequence[Event]:
+    for _ in range(6):
+        try:
+            store.append(batch(number), barrier=barrier)
+        except OutcomeUnknown as error:
+            failure: Exception = error
+            if batch(number)[0] in store.load():
+                return batch(number)
+        except StoreError as error:
+            failure = error
+        else:
+            return batch(number)
+    raise failure
+
+
+@EVERY_STORE
+def test_what_a_process_has_read_is_there_for_the_next_one_whatever_failed_before(open_store: OpenStore) -> None:
+    """An operation fails, the process is killed at any point after it, the next one reads, and the power fails."""
+    names = operations(open_store, three)
+    worlds = 0
+    for position, at in enumerate(names):
+        for kill_at in (*names[position + 1 :], ""):
+            disk = Disk(faults=[Fault("error", at)])
+            _live_until(disk, open_store, kill_at)
+            reader = open_store(Mount(disk))
+            read = reader.load()
+            disk.lose_power()
+            reader.crash()
+            assert kept(open_store, disk) == read, (at, kill_at)
+            worlds += 1
+    assert worlds >= 10
+
+
+def _live_until(disk: Disk, open_store: OpenStore, point: str) -> None:
+    store = open_store(Mount(disk))
+    disk.observe = lambda passed: disk.kill() if passed == f"{point}.before" else None
+    with suppress(StoreError, OutcomeUnknown, PowerOff):
+        three(store)
+    disk.observe = None
+    disk.kill()
+    store.crash()
+
+
+def test_a_sync_that_fails_twice_takes_no_earlier_rows_of_the_log_along() -> None:
+    disk = Disk(faults=[Fault("error", "disk.sync#2", times=2)])
+    store = log(Mount(disk))
+    store.append(batch(1), barrier=False)
+    with pytest.raises(OutcomeUnknown):
+        store.append(batch(2))
+    store.append(batch(2))
+    disk.lose_power()
+    assert [*kept(log, disk)] == [*batch(1), *batch(2)]
+
+
+@EVERY_STORE
+def test_a_store_in_doubt_is_refused_when_another_process_has_opened_it_in_between(open_store: OpenStore) -> None:
+    at = next(name for name in operations(open_store, lambda store: store.append(batch(1))) if "sync" in name)
+    disk = Disk(faults=[Fault("error", at, times=0)])
+    old = open_store(Mount(disk))
+    for _ in range(2):
+        with pytest.raises(OutcomeUnknown):
+            old.append(batch(1))
+    disk.heal()
+    new = open_store(Mount(disk))
+    assert [*new.load()] in ([], [*batch(1)])
+    with pytest.raises((StaleWriter, OutcomeUnknown)):  # SQLite in WAL mode does not even get the lock
+        old.append(batch(2))
+    new.append(batch(2))
+    new.close()
+    with pytest.raises((StaleWriter, StoreClosed)):
+        old.append(batch(3))
+    assert batch(3)[0] not in kept(open_store, disk)
+
+
+@EVERY_STORE
+def test_a_writer_that_was_replaced_is_refused_at_its_next_append(open_store: OpenStore) -> None:
+    disk = Disk()
+    old = open_store(Mount(disk))
+    old.append(batch(1))
+    try:
+        new = open_store(Mount(disk))
+    except StoreError:
+        assert open_store is STORES["wal"], "it keeps its lock for as long as it lives"
+        old.close()
+        return
+    new.append(batch(2))
+    with pytest.raises(StaleWriter):
+        old.append(batch(3))
+    assert [*new.load()] == [*batch(1), *batch(2)]
