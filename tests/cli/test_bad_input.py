@@ -109,10 +109,10 @@ def test_a_sweep_of_all_points_over_its_limit_says_how_large_it_is(journalsim: C
 
 
 def test_an_axis_that_no_point_fits_says_where_to_look(journalsim: Command, scenario: Write) -> None:
-    path = scenario(also="  - client.stop: {at: $again}\nsweep:\n  again: {every: point, in: [disk]}\n")
+    path = scenario(also="  - client.stop: {at: $again}\nsweep:\n  again: {every: point, in: [tool]}\n")
     done = journalsim("run", path.name)
     assert (done.code, done.err) == (2, "")
-    assert "axis $again is empty: no point of the undisturbed run starts with disk" in " ".join(done.out.split())
+    assert "axis $again is empty: no point of the undisturbed run starts with tool" in " ".join(done.out.split())
 
 
 # --- paths -------------------------------------------------------------------------------------
