@@ -16,7 +16,7 @@ from reference_impl.lifecycle import TERMINALS
 from reference_impl.server import Server
 from reference_impl.stores.log import LogStore
 from reference_impl.stores.log_lines import Line, whole_lines
-from reference_impl.stores.opening import OpenStore, on_disk
+from reference_impl.stores.opening import OpenStore, as_asked
 from sim.adapters.disk_protocol import DiskFile, DiskPort
 from sim.adapters.protocol import Item
 
@@ -24,7 +24,8 @@ Build = Callable[[DiskPort], LogStore]
 
 
 def _log(build: Build) -> OpenStore:
-    return partial(on_disk, build)
+    """Returns what opens a log store where its power can fail; anywhere else the mistake could not show."""
+    return lambda where, ports: as_asked(where, ports) if ports.disk is None else build(ports.disk)
 
 
 class _FirstWholeLines(LogStore):

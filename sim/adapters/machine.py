@@ -42,6 +42,11 @@ class Machine:
             self.disk.lose_power(Loss.parse(lose))
         self.note()
 
+    def drop(self) -> None:
+        """Ends every process at the end of the case."""
+        if self.disk is not None:
+            self.disk.kill()
+
     def heal(self) -> None:
         """Takes every fault of the disk away."""
         if self.disk is not None:

@@ -7,6 +7,7 @@ recorded with the verb and never ends the case.
 
 from __future__ import annotations
 
+import contextlib
 import inspect
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from functools import partial
@@ -127,6 +128,13 @@ class Server:
         process.kill()
         if not self._repeats:
             self._cut_off()
+
+    def drop(self) -> None:
+        """Lets go of the process of a case that is over: its files are closed, and nothing is recorded any more."""
+        hosted, self._hosted = self._hosted, None
+        self.machine.drop()
+        with contextlib.suppress(Exception):
+            getattr(hosted, "crash", lambda: None)()
 
     async def repeat_recovery(self, sessions: Iterable[str]) -> None:
         """Kills the process at rest and starts it again, and records what it then shows.

@@ -196,6 +196,7 @@ class _Stage:
             director = Director(world, self._scenario, self._case, self._take)
             await self._phases(director)
             scheduler.finish()
+            server.drop()
             nursery.cancel_scope.cancel()
         return Ran(
             case=evolve(self._case, delays=tuple(sorted(scheduler.recorded))),

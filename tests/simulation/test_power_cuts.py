@@ -89,7 +89,7 @@ def test_a_crash_at_an_operation_ends_the_call_that_was_in_it() -> None:
     later = [event for event in history.events if event.position > crashed.position]
     restarted = next(event for event in later if event.data.get("verb") == "restart")
     between = {event.kind for event in later if event.position < restarted.position}
-    assert between <= {"client.disconnected", "model.closed"}  # the dead process says nothing more
+    assert between <= {"client.disconnected", "client.applied", "model.closed"}  # the dead process says nothing more
     assert trace_hash(history.events) == trace_hash(_run(scenario, at).history.events)
 
 
