@@ -199,18 +199,21 @@ def _wrong_call(item: Item, rows: Sequence[Item], look: _Look, facts: Facts) -> 
     if len(there) == 1 and len(stored) == 2 and facts.history.policies.get("orphans", "on_write") == "on_write":
         lacks = "result" if there == ["tool_call"] else "request"
         return f"it holds call {call_id} without its {lacks}"
-    if item.kind == "tool_call" and _half(call_id, facts):
+    if item.kind == "tool_call" and _half(call_id, facts, shown=bool(rows)):
         return f"it holds half of a call, {row_text(item)}"
     if item.kind == "tool_call" and rows and not same_arguments(item.arguments, rows[0].arguments):
         return f"it holds {row_text(item)}, which is not the request that the journal holds"
     return ""
 
 
-def _half(call_id: str | None, facts: Facts) -> bool:
-    """Whether the model was cut off inside a request, so that nobody knows what it would have asked."""
+def _half(call_id: str | None, facts: Facts, *, shown: bool) -> bool:
+    """Whether the model was cut off inside a request, so that nobody knows what it would have asked.
+
+    Of a failed attempt the journal should not hold it either, which is for the judge of retries.
+    """
     tool = facts.tools.get(call_id or "")
     message = facts.messages.get((tool and tool.message) or "")
-    if message is None or message.completed is not None:
+    if message is None or message.completed is not None or (shown and message.superseded):
         return False
     return any(call.call_id == call_id and not is_whole(call.arguments) for call in message.calls)
 

@@ -572,6 +572,19 @@ def test_result_without_its_request_and_a_request_with_other_arguments():
     assert "which is not the request that the journal holds" in given(story).violations[0].found
 
 
+def test_half_a_call_of_a_failed_attempt_is_for_the_judge_of_retries_where_people_see_it_too():
+    half = C("t1", arguments='{"q":')
+    story = Story().asks().calls().says("model.turn1", "a").requests("model.turn1", "t1")
+    story.argues("model.turn1", "t1", '{"q":').marks("failed", "model.turn1").calls("model.turn2", attempt=2)
+    story.says("model.turn2", "b").completes("model.turn2").ends().quiet()
+    answer = A("model.turn2", "b")
+    story.reads(U("Hi"), half, R("t1", "aborted"), answer, END("r1")).gives(U("Hi"), half, R("t1", "aborted"), answer)
+    assert "store-equals-context" not in broken(story)
+    del story.events[-2:]
+    story.reads(U("Hi"), answer, END("r1")).gives(U("Hi"), half, R("t1", "aborted"), answer)
+    assert broken(story) == ["store-equals-context"]
+
+
 def test_calls_of_a_message_without_a_row_are_not_asked_for():
     story = Story().asks().calls().requests("model.turn1", "t1").completes("model.turn1").tool("started")
     story.tool("returned").ends().quiet().reads(U("Hi"), C("t1"), R("t1"), END("r1")).gives(U("Hi"))
