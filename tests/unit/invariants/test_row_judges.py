@@ -161,6 +161,13 @@ def test_note_of_the_system_may_stand_in_a_row_of_its_own_if_it_says_so():
     assert honest(answered().reads(U("Hi"), HELLO, note, END("r1"))).status is Status.HOLDS
 
 
+def test_words_that_were_sent_under_the_key_of_another_message_are_somebodys():
+    story = answered().sends("Yo", "k1").accepts("Yo", "r2", "k1").ends("r2").quiet()
+    rows = (U("Hi"), A("model.turn1", "Hello there"), END("r1"), U("Yo", "r2"), END("r2"))
+    broken = [v.invariant for v in check_history(story.reads(*rows).history()) if v.violations]
+    assert broken == ["one-request-one-effect"]
+
+
 def test_thinking_is_judged_as_text_is():
     story = Story().asks().calls().says("model.turn1", "Hm", part="reasoning").answers().ends().quiet()
     (violation,) = honest(story.reads(U("Hi"), A("model.turn1", "Hello there", reasoning="Ha"), END("r1"))).violations
