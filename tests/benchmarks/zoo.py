@@ -5,6 +5,10 @@ and with generated scenarios alone.  A search that ends without a find is *censo
 it is counted, and its length is shown as a lower bound.
 
     python tests/benchmarks/zoo.py [-j 2] [--cases 4000] [--write] [BUG ...]
+    python tests/benchmarks/zoo.py --explore [--minutes 5] [--seed 0] [-j 2] [--write] [BUG ...]
+
+The second form asks what generated scenarios find in a given time: all bugs take turns,
+a bug that was found gives its turns to the others.
 
 Counts of runs do not depend on the machine; seconds do, and are of processor time.
 """
@@ -15,12 +19,13 @@ import argparse
 import random
 import statistics
 import time
+from collections import deque
 from collections.abc import Callable, Sequence
-from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures import Future, ProcessPoolExecutor
 from multiprocessing import get_context
 from typing import Any
 
-from attrs import frozen
+from attrs import define, field, frozen
 from table import machine, number, write_section
 
 from sim.adapters.loading import load_adapter, zoo
@@ -113,6 +118,110 @@ def measure(name: str, cases: int) -> tuple[Searched, Searched]:
     return builtin_search(bug), generated_search(bug, cases)
 
 
+# --- generated scenarios alone, within a time ---------------------------------------------------
+
+
+@frozen(kw_only=True)
+class Turn:
+    """What one turn of one bug came to.
+
+    Attributes:
+        cases: run in it.
+        found: the case, of this turn, in which a promise that the bug declares broke; None if none did.
+        others: promises that broke and that the bug does not declare.
+    """
+
+    cases: int
+    found: int | None
+    others: tuple[str, ...]
+
+
+def take_turn(name: str, seed: int, batch: int) -> Turn:
+    """Runs one batch of generated scenarios against a bug; a process of the pool does this."""
+    (bug,) = (bug for bug in zoo() if bug.name == name)
+    book = search_batch(load_adapter(f"ref:bug-{name}"), seed, batch)
+    found = min((book.found[trip].number for trip in bug.trips if trip in book.found), default=None)
+    return Turn(cases=book.cases, found=found, others=tuple(sorted(set(book.found) - set(bug.trips))))
+
+
+@define(kw_only=True)
+class Hunted:
+    """A bug that takes turns.
+
+    Attributes:
+        bug: of the zoo.
+        batches: run so far.
+        cases: run so far, up to the one that found it.
+        found: whether one did.
+        others: promises that broke and that the bug does not declare.
+    """
+
+    bug: Any
+    batches: int = 0
+    cases: int = 0
+    found: bool = False
+    others: dict[str, None] = field(factory=dict)
+
+    def enter(self, turn: Turn) -> None:
+        """Adds a turn."""
+        self.batches += 1
+        self.cases += turn.cases if turn.found is None else turn.found
+        self.found = turn.found is not None
+        self.others |= dict.fromkeys(turn.others)
+
+
+def hunt(bugs: Sequence[Any], minutes: float, seed: int, jobs: int) -> list[Hunted]:
+    """Lets all bugs take turns until the time is over or everything is found."""
+    until = time.monotonic() + 60 * minutes
+    hunted = [Hunted(bug=bug) for bug in bugs]
+    waiting = deque(hunted)
+    running: deque[tuple[Hunted, Future[Turn]]] = deque()
+    with ProcessPoolExecutor(jobs, mp_context=get_context("spawn")) as pool:
+        while waiting or running:
+            while waiting and len(running) < jobs and time.monotonic() < until:
+                one = waiting.popleft()
+                running.append((one, pool.submit(take_turn, one.bug.name, seed, one.batches)))
+            if not running:
+                break
+            one, future = running.popleft()
+            one.enter(future.result())
+            if not one.found:
+                waiting.append(one)
+    return hunted
+
+
+def hunted_section(hunted: Sequence[Hunted], minutes: float, seed: int, jobs: int) -> str:
+    """Returns the section of the report."""
+    found = [one for one in hunted if one.found]
+    lines = [
+        "## Zoo, by generated scenarios alone",
+        "",
+        f"`python tests/benchmarks/zoo.py --explore --minutes {minutes:g} -j {jobs} --seed {seed} --write`. "
+        f"journalsim {__version__}, {machine('hypothesis')}",
+        "",
+        f"All bugs take turns for {minutes:g} minutes; the runs of each up to its find, or in vain.",
+        "",
+        f"Found: {len(found)} of {len(hunted)}, {100 * len(found) // max(1, len(hunted))} %.",
+        "",
+        "| bug | mode | breaks | runs | breaks besides |",
+        "|---|---|---|---|---|",
+    ]
+    for one in sorted(hunted, key=lambda one: (one.found, one.cases)):
+        runs = str(one.cases) if one.found else f"not in {one.cases}"
+        cells = [
+            one.bug.name,
+            one.bug.failure_mode or "-",
+            ", ".join(one.bug.trips),
+            runs,
+            ", ".join(one.others) or "-",
+        ]
+        lines.append(f"| {' | '.join(cells)} |")
+    return "\n".join(lines)
+
+
+# --- the table of both searches -----------------------------------------------------------------
+
+
 def section(rows: Sequence[tuple[Any, Searched, Searched]], wall_s: float) -> str:
     """Returns the section of the report."""
     spelled_out = rows[0][1].limit if rows else 0
@@ -162,10 +271,20 @@ def main(arguments: Sequence[str] | None = None, say: Callable[[str], object] = 
     parser.add_argument("bugs", nargs="*", help="only these")
     parser.add_argument("-j", "--jobs", type=int, default=2)
     parser.add_argument("--cases", type=int, default=CASES_MAX, help="of one generated search")
+    parser.add_argument("--explore", action="store_true", help="generated scenarios alone, within a time")
+    parser.add_argument("--minutes", type=float, default=5.0, help="of --explore")
+    parser.add_argument("--seed", type=int, default=0, help="of --explore")
     parser.add_argument("--write", action="store_true", help="put the table into reports/benchmarks.md")
     options = parser.parse_args(arguments)
     began = time.perf_counter()
     bugs = [bug for bug in zoo() if not options.bugs or bug.name in options.bugs]
+    if options.explore:
+        about = (options.minutes, options.seed, options.jobs)
+        text = hunted_section(hunt(bugs, *about), *about)
+        say(text)
+        if options.write:
+            write_section("zoo-explored", text)
+        return
     with ProcessPoolExecutor(options.jobs, mp_context=get_context("spawn")) as pool:
         futures = [(bug, pool.submit(measure, bug.name, options.cases)) for bug in bugs]
         rows = []
