@@ -46,7 +46,7 @@ def acknowledged_is_durable(facts: Facts) -> Iterator[Finding]:
         if refused is not None:
             yield _shut_out(run, refused, facts)
             return
-        if not facts.rewritten(run.session, run.accepted.position):
+        if not facts.rewritten(run.session, run.asked):
             yield from _judge_run(run, facts)
     yield from _judge_repeats(facts)
 
@@ -147,13 +147,20 @@ def _judge_message(message: ModelMessage, run: Run, facts: Facts) -> Iterator[Fi
     if done is not None and message.completed is not None:
         if excused(message, run, facts) or dropped_whole(message, run, facts):
             return
-        if any(row.state == "completed" for row in rows):
+        if any(row.state == "completed" for row in rows) or _kept_as_calls(message, facts):
             yield HELD
         elif not (_stopped_first(message, run) or (rows and not facts.crashed_between(done, run.end))):
             # a row of another state in a run that had ended is for completed-wins
             yield _lost_message(message, run, done, rows, facts)
     elif not any(row.state == "completed" for row in rows):
         yield from _judge_text(message, run, rows, facts)
+
+
+def _kept_as_calls(message: ModelMessage, facts: Facts) -> bool:
+    """Whether a message that says nothing is kept as the calls that it asked for, or is nothing at all."""
+    if message.whole_text or message.whole_reasoning:
+        return False
+    return not message.calls or any(call.call_id in facts.call_rows for call in message.calls)
 
 
 def _stopped_first(message: ModelMessage, run: Run) -> bool:

@@ -131,3 +131,23 @@ def test_how_many_terminals_there_are_is_for_another_judge(markers: tuple[object
 def test_a_further_look_without_a_first_one_says_nothing():
     story = Story().asks().crashes().starts().quiet().again(U("Hi"))
     assert verdict(story, "recovery-is-idempotent").status is Status.NOT_EXERCISED
+
+
+def test_a_message_that_says_nothing_is_kept_as_the_calls_that_it_asked_for() -> None:
+    story = Story().asks().calls().requests("model.turn1", "t1").completes("model.turn1")
+    story.frame("message.completed", "model.turn1").tool("started").crashes().ends("r1", "interrupted", "crashed")
+    length = len(story.starts().quiet().events)
+    end = END("r1", "interrupted", "crashed")
+    assert verdict(story.reads(U("Hi"), C("t1"), R("t1", "aborted"), end)).violations == ()
+    del story.events[length:]
+    assert verdict(story.reads(U("Hi"), end)).status is Status.VIOLATED
+    story = (
+        Story()
+        .asks()
+        .calls()
+        .says("model.turn1", "")
+        .completes("model.turn1")
+        .frame("message.completed", "model.turn1")
+    )
+    story.crashes().ends("r1", "interrupted", "crashed").starts().quiet()
+    assert verdict(story.reads(U("Hi"), end)).violations == ()
