@@ -69,7 +69,9 @@ class Repeat:
 
 
 def repeats(facts: Facts) -> Iterator[Repeat]:
-    """Yields what every further restart made of every session."""
+    """Yields what every further restart made of every session, if everything had come to rest before it."""
+    if any(event.data.get("unfinished") for event in facts.of("quiet.reached")):
+        return  # a run that waits for a person, say, is ended by the kill
     for again in facts.of("recovery.read"):
         session = str(again.data["session"])
         if session in facts.final_reads:

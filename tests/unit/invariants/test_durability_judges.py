@@ -151,3 +151,10 @@ def test_a_message_that_says_nothing_is_kept_as_the_calls_that_it_asked_for() ->
     )
     story.crashes().ends("r1", "interrupted", "crashed").starts().quiet()
     assert verdict(story.reads(U("Hi"), end)).violations == ()
+
+
+def test_a_run_that_still_waits_is_ended_by_one_more_kill() -> None:
+    for waits in ((), ("worker:r1",)):
+        story = Story().asks().crashes().starts().quiet(*waits).reads(U("Hi")).again(U("Hi"), CRASHED)
+        found = verdict(story, "recovery-is-idempotent").status
+        assert found is (Status.NOT_EXERCISED if waits else Status.VIOLATED)
