@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from functools import partial
 
 from attrs import evolve
@@ -14,11 +15,13 @@ from reference_impl.events import Event, from_json
 from reference_impl.journal import Decision, Refused, decide_end
 from reference_impl.lifecycle import TERMINALS
 from reference_impl.server import Server
+from reference_impl.stores.base import StoreError
 from reference_impl.stores.log import LogStore
 from reference_impl.stores.log_lines import Line, whole_lines
 from reference_impl.stores.opening import OpenStore, as_asked
+from reference_impl.writer import Writer
 from sim.adapters.disk_protocol import DiskFile, DiskPort
-from sim.adapters.protocol import Item
+from sim.adapters.protocol import Item, OutcomeUnknown
 
 Build = Callable[[DiskPort], LogStore]
 
@@ -71,6 +74,14 @@ class _WithoutFolders:
         """Does nothing."""
 
 
+class _SwallowsFailures(Writer):
+    """Takes a failed save for a matter of the log."""
+
+    def _keep(self, rows: tuple[Event, ...]) -> None:
+        with suppress(StoreError, OutcomeUnknown):
+            self.store.append(rows)
+
+
 class _NoticeAgain(Retells):
     """Adds its notice to every run that crashed, whenever it starts."""
 
@@ -119,6 +130,13 @@ CRASHES = (
         failure_mode="",
         trips=("acknowledged-is-durable",),
         build=with_parts(store=_log(lambda port: LogStore(_WithoutFolders(port)))),
+    ),
+    Bug(
+        name="failed-save-is-swallowed",
+        summary="A save that fails is logged, and what it should have stored is announced all the same.",
+        failure_mode="CL-2",
+        trips=("acknowledged-is-durable",),
+        build=with_parts(writer=_SwallowsFailures),
     ),
     Bug(
         name="notice-at-every-restart",

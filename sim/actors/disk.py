@@ -116,6 +116,7 @@ class Disk:
         options: which file system it is.
         faults: what goes wrong while the machine is up.
         observe: called with ``disk.write#7.before`` and ``….after`` of every changing operation.
+        report: called with the name of an operation that goes wrong, and the kind of its fault.
 
     Attributes:
         lies: names of the operations that said yes and did nothing.
@@ -130,9 +131,11 @@ class Disk:
         options: DiskOptions | None = None,
         faults: Iterable[Fault] = (),
         observe: Callable[[str], None] | None = None,
+        report: Callable[[str, str], None] | None = None,
     ) -> None:
         self.options = options or DiskOptions()
         self.observe = observe
+        self._report = report
         self.lies: list[str] = []
         self.troubles: list[tuple[str, str]] = []
         self.delay_ns = 0
@@ -211,7 +214,9 @@ class Disk:
             return _PLAIN
         faults = {fault.kind: fault for fault in self._faults if fault.hits(verb, number)}
         operation = Operation(f"disk.{verb}#{number}", faults)
-        self.troubles += [(operation.name, kind) for kind in faults if kind != "lie"]
+        for kind in faults:
+            if kind != "lie":
+                self._go_wrong(operation.name, kind)
         if self.observe is not None and verb in CHANGING:
             self.observe(f"{operation.name}.before")
         if "crash" in operation.faults:
@@ -252,8 +257,13 @@ class Disk:
             return False
         name = operation.name or f"disk.{verb}#{self._numbers[verb]}"
         self.lies.append(name)
-        self.troubles.append((name, "lie"))
+        self._go_wrong(name, "lie")
         return True
+
+    def _go_wrong(self, operation: str, kind: str) -> None:
+        self.troubles.append((operation, kind))
+        if self._report is not None:
+            self._report(operation, kind)
 
     def _fresh(self, image: Mapping[str, bytes]) -> Folder:
         first = self._files + 1

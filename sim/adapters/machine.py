@@ -27,10 +27,9 @@ class Machine:
         self.disk: Disk | None = None
         self.engine = scenario.store.engine
         self._world = world
-        self._noted = 0
         if asks_for_disk(scenario):
             faults = (fault_of(fault) for fault in scenario.faults if isinstance(fault, DiskFault))
-            self.disk = Disk(faults=faults, observe=world.passed)
+            self.disk = Disk(faults=faults, observe=world.passed, report=self._note)
 
     def crash(self, lose: str) -> None:
         """Ends the process, and with a loss of more than its memory the power too."""
@@ -40,22 +39,21 @@ class Machine:
             self.disk.kill()
         else:
             self.disk.lose_power(Loss.parse(lose))
-        self.note()
 
     def drop(self) -> None:
         """Ends every process at the end of the case."""
         if self.disk is not None:
             self.disk.kill()
 
+    @property
+    def failed(self) -> bool:
+        """Whether an operation of the disk has gone wrong."""
+        return self.disk is not None and bool(self.disk.troubles)
+
     def heal(self) -> None:
         """Takes every fault of the disk away."""
         if self.disk is not None:
             self.disk.heal()
-            self.note()
 
-    def note(self) -> None:
-        """Puts what the disk did wrong since the last look into the history."""
-        if self.disk is not None:
-            troubles, self._noted = self.disk.troubles[self._noted :], len(self.disk.troubles)
-            for operation, kind in troubles:
-                self._world.record("disk", "disk.failed", None, operation, fault=kind)
+    def _note(self, operation: str, kind: str) -> None:
+        self._world.record("disk", "disk.failed", None, operation, fault=kind)

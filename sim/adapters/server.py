@@ -105,9 +105,17 @@ class Server:
                     world.record("server", "server.started", incarnation=world.number("server"))
                     for client in self.clients:
                         client.server_is_back()
+            elif process is self.process and self.machine.failed:
+                self._give_up(process)
         except BaseException as error:
             if not all(isinstance(leaf, Killed) for leaf in leaves(error)):
                 raise
+
+    def _give_up(self, process: Process) -> None:
+        """Ends a process that a failing disk did not let start; the next one may find the disk mended."""
+        self.process = self._hosted = None
+        self.machine.drop()
+        process.kill()
 
     def crash(self, lose: str = MEMORY) -> None:
         """Kills the process: memory and unfinished work are gone, what the store holds stays, but for ``lose``."""
@@ -434,7 +442,6 @@ class Server:
         return True
 
     def _trouble(self, verb: str, error: Exception) -> None:
-        self.machine.note()
         self._world.record("server", "adapter.raised", verb=verb, error=describe(error))
 
 
