@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from pathlib import Path
 
 import pytest
 from disk_crashes import OpenStore, batch, log, sqlite
 
 from reference_impl.events import Event
 from reference_impl.stores.base import StaleWriter, Store, StoreClosed, StoreError
+from reference_impl.stores.real_disk import RealDisk
 from sim.actors.disk import Disk, PowerOff
 from sim.actors.disk_faults import Fault
 from sim.actors.disk_mount import Mount
@@ -148,18 +150,29 @@ def test_a_store_in_doubt_is_refused_when_another_process_has_opened_it_in_betwe
     assert batch(3)[0] not in kept(open_store, disk)
 
 
+@pytest.mark.parametrize("real", [False, True], ids=["simulated", "real"])
 @EVERY_STORE
-def test_a_writer_that_was_replaced_is_refused_at_its_next_append(open_store: OpenStore) -> None:
+def test_a_writer_that_was_replaced_is_refused_at_its_next_append(
+    open_store: OpenStore, real: bool, tmp_path: Path
+) -> None:
+    """Two stores on one folder; SQLite in WAL mode keeps the folder to itself for as long as it lives."""
     disk = Disk()
-    old = open_store(Mount(disk))
+
+    def opened() -> Store:
+        return open_store(RealDisk(str(tmp_path)) if real else Mount(disk))
+
+    old = opened()
     old.append(batch(1))
-    try:
-        new = open_store(Mount(disk))
-    except StoreError:
-        assert open_store is STORES["wal"], "it keeps its lock for as long as it lives"
-        old.close()
-        return
+    if open_store is STORES["wal"]:
+        with pytest.raises(StoreError, match="locked"):
+            opened()
+        old.crash()
+    new = opened()
     new.append(batch(2))
-    with pytest.raises(StaleWriter):
-        old.append(batch(3))
+    for _ in range(2):
+        with pytest.raises((StaleWriter, StoreClosed)):
+            old.append(batch(3))
     assert [*new.load()] == [*batch(1), *batch(2)]
+    assert new.epoch == old.epoch + 1
+    old.crash()
+    new.close()
