@@ -144,7 +144,7 @@ class ModelCalls:
         if self.writer.holds(message_id, piece):
             self.writer.buffer(self.run_state, message_id, piece, source)
         else:
-            self.spill(message_id, piece, source)
+            self.spill(message_id, piece)
 
     def _open(self, response: Response, source: str | None) -> str | None:
         run, state = self.run_state, self.state
@@ -166,14 +166,13 @@ class ModelCalls:
         response.messages.append(message_id)
         return message_id
 
-    def spill(self, message_id: str, piece: Content, source: str | None) -> None:
+    def spill(self, message_id: str, piece: Content) -> None:
         """Moves what is buffered of a message, and a piece for which there is no room, into the journal."""
         run, writer = self.run_state, self.writer
         content = writer.partials.content(message_id).plus(piece)
         decision = writer.commit(lambda stamp: decide_spill(self.state, stamp, run.run_id, message_id, content))
         if not isinstance(decision, Refused):
             writer.partials.evict(message_id)
-            writer.show(run, message_id, piece, source, decision[-1].event_id if decision else None)
 
     async def complete(self, response: Response, reason: str, source: str | None) -> None:
         """Appends the current message as completed; once it was received, no stop takes that back."""

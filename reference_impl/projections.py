@@ -1,6 +1,7 @@
-"""Three views of one journal: what people see, what the model is given, and live frames.
+"""Two views of one journal: what people see, and what the model is given.
 
-None of them stores anything.  History and context are rendered per run and kept
+The third, what live readers see, is in :mod:`reference_impl.frames`.  None of them stores
+anything.  History and context are rendered per run and kept
 with the run until its next row, so a long conversation costs no more to read
 than its last run.  The policies are those of the process and never change in it.
 """
@@ -12,10 +13,9 @@ from typing import Any, Literal, cast
 
 from reference_impl.batch import CLOSURES, Buffered, nothing_buffered
 from reference_impl.content import Content
-from reference_impl.events import Event
-from reference_impl.lifecycle import CAUSES, OUTCOMES
+from reference_impl.lifecycle import OUTCOMES
 from reference_impl.state import LEAD, Call, Message, Run, State, Summary
-from sim.adapters.protocol import HIDDEN_FROM_MODEL, Cause, Frame, Item, ItemState
+from sim.adapters.protocol import HIDDEN_FROM_MODEL, Cause, Item, ItemState
 
 MARKERS: Mapping[str | None, str] = {
     None: "",
@@ -73,12 +73,6 @@ def delegated(state: State, run_id: str, call_id: str, policies: Mapping[str, st
     call = run.calls[call_id]
     task = Item(kind="user", text=call.arguments, id=f"{run_id}/{call_id}#task", run_id=run_id, origin="model")
     return (task, *_given(run, policies, call_id))
-
-
-def frame(state: State, event: Event) -> Frame | None:
-    """Returns the live frame of a row that has just been appended and folded in, if readers are told of it."""
-    make = _FRAMES.get(event.kind)
-    return None if make is None else make(state, event)
 
 
 def _kept(run: Run, name: str, render: Callable[[Run], Iterator[Item]]) -> tuple[Item, ...]:
@@ -237,76 +231,3 @@ def _is_given(message: Message, partials: bool) -> bool:
     if message.metadata.get(HIDDEN_FROM_MODEL):
         return False
     return message.state == "completed" or (message.state == "interrupted" and partials)
-
-
-# --- frames ------------------------------------------------------------------------------------
-
-
-def _run_started(state: State, event: Event) -> Frame:
-    return Frame("run.started", event.run_id, event_id=event.event_id)
-
-
-def _run_ended(state: State, event: Event) -> Frame:
-    run = state.runs[event.run_id]
-    return Frame("run.ended", event.run_id, state=run.state, cause=run.cause, event_id=event.event_id)
-
-
-def _message(state: State, event: Event) -> Frame | None:
-    message_id = event.payload["message_id"]
-    if state.messages[message_id].speaker != LEAD:
-        return None
-    source = event.payload.get("source") or next(iter(state.messages[message_id].content.aliases[-1:]), None)
-    return Frame(
-        cast(Any, event.kind),
-        event.run_id,
-        message_id,
-        event.payload.get("text", ""),
-        event.payload.get("reasoning", ""),
-        event_id=event.event_id,
-        source=source,
-    )
-
-
-def _tool_requested(state: State, event: Event) -> Frame | None:
-    call = _call(state, event)
-    if call.speaker != LEAD:
-        return None
-    return Frame("tool.requested", event.run_id, call.message_id, call_id=call.call_id, event_id=event.event_id)
-
-
-def _tool_closed(state: State, event: Event) -> Frame | None:
-    call = _call(state, event)
-    if call.speaker != LEAD:
-        return None
-    return Frame("tool.closed", event.run_id, call_id=call.call_id, state=call.state, event_id=event.event_id)
-
-
-def _asked(state: State, event: Event) -> Frame:
-    """Whoever asks: a person has to know of every question."""
-    return Frame("approval.requested", event.run_id, call_id=event.payload["call_id"], event_id=event.event_id)
-
-
-def _answered(state: State, event: Event) -> Frame:
-    says = "approved" if event.payload["approved"] else "denied"
-    call_id = event.payload["call_id"]
-    return Frame("approval.resolved", event.run_id, call_id=call_id, state=says, event_id=event.event_id)
-
-
-def _call(state: State, event: Event) -> Call:
-    return state.runs[event.run_id].calls[event.payload["call_id"]]
-
-
-_FRAMES: Mapping[str, Callable[[State, Event], Frame | None]] = {
-    "run.started": _run_started,
-    **dict.fromkeys(CAUSES, _run_ended),
-    "message.opened": _message,
-    "message.completed": _message,
-    "message.interrupted": _message,
-    "message.superseded": _message,
-    "tool.requested": _tool_requested,
-    "tool.completed": _tool_closed,
-    "tool.failed": _tool_closed,
-    "tool.aborted": _tool_closed,
-    "approval.requested": _asked,
-    "approval.resolved": _answered,
-}

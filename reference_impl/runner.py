@@ -8,6 +8,7 @@ from typing import Any
 from reference_impl.server import Server
 from reference_impl.stores.opening import OpenStore
 from sim.adapters.protocol import Capabilities, Item, Ports, Statistics, StopMode
+from sim.adapters.stream_protocol import StreamAnswer, StreamRequest
 
 CAPABILITIES = Capabilities(
     level="runner",
@@ -38,7 +39,10 @@ CAPABILITIES = Capabilities(
         "orphans",
         "second_terminal",
         "sync",
+        "reattach",
+        "bad_cursor",
     ),
+    replay="from_id",
     context_repair="on_write",
     clock="virtual",
     host="in_process",
@@ -46,7 +50,7 @@ CAPABILITIES = Capabilities(
 
 
 class ReferenceJournal:
-    """Implements :class:`sim.adapters.protocol.RunnerAdapter`, and every optional verb.
+    """Implements :class:`sim.adapters.protocol.RunnerAdapter`, every optional verb, and a stream.
 
     Args:
         open_store: opens the store in a folder, or on the disk of the ports.
@@ -86,6 +90,14 @@ class ReferenceJournal:
     def read(self, session_id: str) -> tuple[Item, ...]:
         """Returns what a page opened now would show."""
         return self.server.read(session_id)
+
+    async def attach(self, request: StreamRequest) -> StreamAnswer:
+        """Answers a reader; what it will be told is settled when this returns."""
+        return self.server.attach(request)
+
+    def cursor(self, session_id: str) -> str | None:
+        """Returns the cursor of whoever reads the history at this moment: nothing is between the two."""
+        return self.server.cursor(session_id)
 
     def context(self, session_id: str) -> tuple[Item, ...]:
         """Returns what the next model call would be given."""

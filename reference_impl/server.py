@@ -12,6 +12,7 @@ from reference_impl.stores.base import Store
 from reference_impl.worker import Worker
 from reference_impl.writer import Control, Writer
 from sim.adapters.protocol import Item, ModelError, ModelRequest, Ports, RunBusy, Statistics, StopMode
+from sim.adapters.stream_protocol import StreamAnswer, StreamRequest
 
 
 class KeyReused(RunBusy):
@@ -43,6 +44,7 @@ class Server:
         async with self.ports.step("store.load"):
             for event in self.writer.store.load():
                 self.state.apply(event)
+                self.writer.streams.restore(event)
         if self.state.active_runs():
             async with self.ports.step("store.append"):
                 self.writer.commit(lambda stamp: recover(self.state, stamp, closures=self.writer.closes_on_write))
@@ -138,6 +140,18 @@ class Server:
     def context(self, session_id: str) -> tuple[Item, ...]:
         """Returns what the next model call would be given."""
         return self.writer.given(session_id)
+
+    def attach(self, request: StreamRequest) -> StreamAnswer:
+        """Answers a reader who wants to watch."""
+        return self.writer.streams.attach(request)
+
+    def cursor(self, session_id: str) -> str | None:
+        """Returns the cursor of whoever has read the history at this moment."""
+        return self.writer.streams.cursor(session_id)
+
+    def status(self, session_id: str) -> Mapping[str, Any]:
+        """Returns what is going on in a session, for those who only look."""
+        return self.writer.streams.status(session_id)
 
     def statistics(self) -> Statistics:
         """Returns the sizes of the buffers."""

@@ -31,12 +31,14 @@ from attrs import Factory, define
 from reference_impl.batch import Stamp
 from reference_impl.content import Content
 from reference_impl.events import BARRIERS, Event
+from reference_impl.frames import frame, unseen
 from reference_impl.journal import Decision, Refused
 from reference_impl.lifecycle import TERMINALS
 from reference_impl.partials import Partials
-from reference_impl.projections import context, delegated, frame, history
+from reference_impl.projections import context, delegated, history
 from reference_impl.state import LEAD, Run, State
 from reference_impl.stores.base import DuplicateRow, StaleWriter, Store, StoreClosed, StoreError
+from reference_impl.stream import Streams
 from sim.adapters.protocol import POLICIES, Frame, Item, OutcomeUnknown, Ports
 
 T = TypeVar("T")
@@ -75,6 +77,7 @@ class Writer:
     Attributes:
         policies: every option, those that the scenario does not set at their defaults.
         controls: of the runs without a terminal.
+        streams: of the readers who watch.
         closing: no new work is taken.
         fenced: why this process writes nothing more; empty as long as it does.
     """
@@ -86,8 +89,10 @@ class Writer:
         self.state = State()
         self.partials = Partials()
         self.controls: dict[str, Control] = {}
+        self.streams = Streams(self.state, self.policies, self.partials.content)
         self.closing = False
         self.fenced = ""
+        self._safe = True
 
     @property
     def closes_on_write(self) -> bool:
@@ -148,6 +153,7 @@ class Writer:
     def _keep(self, rows: tuple[Event, ...]) -> None:
         """Returns when rows are certainly kept; when it raises a StoreError, they certainly are not."""
         barrier = self.policies["sync"] == "every_event" or any(event.kind in BARRIERS for event in rows)
+        self._safe = barrier
         failure: Exception | None = None
         for _ in range(TRIES_MAX):
             try:
@@ -193,8 +199,11 @@ class Writer:
         if event.kind in ("message.completed", "message.interrupted", "message.superseded"):
             self.partials.evict(event.payload["message_id"])
         announced = frame(self.state, event)
+        if announced is not None and event.kind == "message.delta":
+            announced = unseen(announced, self.partials.content(event.payload["message_id"]))
         if event.kind in TERMINALS:
             self.partials.clear(event.run_id)
+        self.streams.enter(event, announced, safe=self._safe)
         if announced is not None:
             self.ports.publish(event.session_id, announced)
         control = self.controls.get(event.run_id)
@@ -249,20 +258,12 @@ class Writer:
         """Adds a piece to an open message and shows it to the readers; its row will follow."""
         if run.messages[message_id].state == "open":
             self.partials.add(run.run_id, message_id, piece)
-            self.show(run, message_id, piece, source)
 
-    def show(self, run: Run, message_id: str, piece: Content, source: str | None, event_id: str | None = None) -> None:
-        """Shows the readers a piece of the lead's open message; ``event_id`` names its row, if it has one."""
-        if (piece.text or piece.reasoning) and run.messages[message_id].speaker == LEAD:
-            self.ports.publish(
-                run.session_id,
-                Frame(
-                    "message.delta",
-                    run.run_id,
-                    message_id,
-                    piece.text,
-                    piece.reasoning,
-                    event_id=event_id,
-                    source=source,
-                ),
-            )
+            if (piece.text or piece.reasoning) and run.messages[message_id].speaker == LEAD:
+                told = Frame("message.delta", run.run_id, message_id, piece.text, piece.reasoning, source=source)
+                self.tell(run.session_id, told)
+
+    def tell(self, session_id: str, told: Frame) -> None:
+        """Tells the readers what has no row yet."""
+        self.streams.show(session_id, told)
+        self.ports.publish(session_id, told)

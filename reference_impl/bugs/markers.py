@@ -62,7 +62,7 @@ class _AnnouncesFirst(Worker):
         run = self.run_state
         if run.state == "cancelling":
             frame = Frame("run.ended", run.run_id, state="interrupted", cause=cast(Cause | None, run.cause))
-            self.writer.ports.publish(run.session_id, frame)
+            self.writer.tell(run.session_id, frame)
         await super().end(kind, cause, reason)
 
 

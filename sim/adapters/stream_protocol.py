@@ -32,7 +32,7 @@ from attrs import asdict, fields, frozen
 
 from sim.adapters.protocol import Frame, FrameKind
 from sim.errors import AdapterError
-from sim.sse import SseEvent, encode_event
+from sim.sse import SseEvent, encode_event, json_line
 
 Attachment = Literal["fresh", "suffix", "restart", "gap", "finished"]
 """How a server understood a cursor.
@@ -81,6 +81,9 @@ class StreamAdapter(Protocol):
     async def attach(self, request: StreamRequest) -> StreamAnswer:
         """Answers a reader; never raises for a bad cursor."""
         ...
+
+    # Optional, found by name: ``cursor(session_id) -> str | None``, the cursor of whoever reads the history
+    # in the same instant. A page that attaches with it misses nothing and is told nothing twice.
 
 
 @frozen(kw_only=True)
@@ -143,4 +146,4 @@ def decode_event(event: SseEvent) -> Frame | Control | None:
 
 def _data(value: Frame | Control) -> str:
     said: dict[str, Any] = asdict(value, filter=lambda field, found: field.name != "kind" and found != field.default)
-    return json.dumps(said, ensure_ascii=False, separators=(",", ":"))
+    return json_line(said)  # half a character, which a provider may send, has no form in UTF-8

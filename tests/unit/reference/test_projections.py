@@ -7,9 +7,10 @@ from reference_fakes import Book, call, shape
 
 from reference_impl.calls import decide_tool_end
 from reference_impl.content import Content
+from reference_impl.frames import frame
 from reference_impl.journal import decide_annotate, decide_complete, decide_rewrite
 from reference_impl.lifecycle import CAUSES
-from reference_impl.projections import MARKERS, delegated, frame
+from reference_impl.projections import MARKERS, delegated
 from reference_impl.state import Speaker
 from sim.adapters.protocol import HIDDEN_FROM_MODEL, Frame
 

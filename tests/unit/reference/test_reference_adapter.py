@@ -12,6 +12,7 @@ from reference_impl.adapter import make
 from reference_impl.bugs import BUGS
 from reference_impl.runner import CAPABILITIES
 from sim.adapters.protocol import Statistics
+from sim.adapters.stream_protocol import StreamRequest
 
 every_store = pytest.mark.parametrize("variant", ["", "memory"])
 
@@ -46,6 +47,8 @@ async def test_a_life_with_a_crash_in_its_middle(variant: str, tmp_path: Path) -
         ]
         assert journal.read("s1")[0].metadata == {"starred": True}
         assert await journal.stop("s1", second) == "ended"
+        assert journal.cursor("s1") == f"{second}:7"
+        assert (await journal.attach(StreamRequest(session_id="s1", cursor=f"{second}:7"))).status == 204
         await journal.compact("s1")
         assert shape(journal.context("s1")) == ["summary ok"]
         await journal.clear("s1")
@@ -64,7 +67,19 @@ def test_a_process_may_die_before_its_store_is_open() -> None:
 def test_it_claims_what_it_has_a_verb_for() -> None:
     journal = make()
     assert journal.capabilities is CAPABILITIES
-    verbs = ["setup", "start", "stop", "read", "shutdown", "context", "crash", "statistics", "disconnected", "answer"]
+    verbs = [
+        "setup",
+        "start",
+        "stop",
+        "read",
+        "shutdown",
+        "context",
+        "crash",
+        "statistics",
+        "disconnected",
+        "answer",
+        "attach",
+    ]
     assert all(callable(getattr(journal, verb)) for verb in [*verbs, *CAPABILITIES.maintenance])
 
 

@@ -1,0 +1,215 @@
+"""What a reader who attaches is given: a pure decision on the journal, what is kept of it, and a cursor.
+
+Whether there is a cursor, whether it can be read, and whether it is in range are three
+facts, and each outcome of them is a word of its own (:data:`Understanding`).  Nothing is
+guessed: a cursor that cannot be used leads to a declared restart or a declared
+gap, never to a silent replay, and never to the live end as if nothing were missing.
+
+=================  ======================  ==========================
+cursor             a run is active         the session is idle
+=================  ======================  ==========================
+absent             fresh                   204
+equal              suffix                  204, which ends reconnection
+within             suffix                  finished, then closed
+evicted            gap                     gap
+empty, malformed,  restart or gap, as the  the same, then closed
+foreign_run,       policy ``bad_cursor``
+ahead, no_part     says
+foreign_session    409                     409
+=================  ======================  ==========================
+
+With the policy ``reattach: whole_turn`` a suffix begins with the run in which
+the cursor is, and the page rebuilds what it shows of it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Literal
+
+from attrs import frozen
+
+from reference_impl.batch import Buffered
+from reference_impl.frame_log import FrameLog
+from reference_impl.frames import whole_run
+from reference_impl.state import LEAD, Run, Session, State
+from sim.adapters.protocol import Frame
+from sim.adapters.stream_protocol import Attachment
+
+Understanding = Literal[
+    "absent",
+    "empty",
+    "malformed",
+    "foreign_run",
+    "foreign_session",
+    "ahead",
+    "no_part",
+    "evicted",
+    "within",
+    "equal",
+]
+UNUSABLE = ("empty", "malformed", "foreign_run", "ahead", "no_part")
+
+_CURSOR = re.compile(r"(?P<run>.+):(?P<seq>[1-9][0-9]{0,17})(?:\.(?P<part>[1-9][0-9]{0,17}))?", re.ASCII)
+
+
+@frozen
+class Cursor:
+    """A cursor, as far as it could be understood.
+
+    Attributes:
+        is_: what it is.
+        run_id: the run it names, if it names one of this session.
+        position: in the log, behind what its reader has applied; of a usable one.
+    """
+
+    is_: Understanding
+    run_id: str | None = None
+    position: int = 0
+
+
+@frozen(kw_only=True)
+class Decision:
+    """What the reader is given.
+
+    Attributes:
+        status: of HTTP; with 200 there is a stream.
+        cursor: how the cursor was understood.
+        attachment: as it is declared to the reader.
+        whole_turn: runs come from their beginning.
+        run_id: the run that the stream is about.
+        message_id: the message of that run under way, if there is one.
+        position: where in the log the reader begins.
+        runs: come in one piece first, because the log does not go back to their beginning.
+    """
+
+    status: int
+    cursor: Understanding = "absent"
+    attachment: Attachment | None = None
+    whole_turn: bool = False
+    run_id: str | None = None
+    message_id: str | None = None
+    position: int = 0
+    runs: tuple[Run, ...] = ()
+
+    def first_frames(self, buffered: Buffered) -> Iterator[Frame]:
+        """Yields the frames of the runs that come in one piece."""
+        for run in self.runs:
+            yield from whole_run(run, buffered)
+
+
+def read_cursor(state: State, log: FrameLog, session_id: str, cursor: str | None) -> Cursor:
+    """Returns what a cursor means in a session.
+
+    Args:
+        state: the journal.
+        log: of the session.
+        session_id: a session that exists.
+        cursor: as the reader sent it; None if it sent none.
+    """
+    if cursor is None:
+        return Cursor("absent")
+    found = _CURSOR.fullmatch(cursor)
+    if found is None:
+        return Cursor("malformed" if cursor else "empty")
+    run = state.runs.get(found["run"])
+    if run is None:
+        return Cursor("foreign_run")
+    if run.session_id != session_id:
+        return Cursor("foreign_session")
+    return _in_run(log, run, int(found["seq"]), int(found["part"] or 0))
+
+
+def _in_run(log: FrameLog, run: Run, seq: int, part: int) -> Cursor:
+    position = log.find(run.run_id, seq, part)
+    if position is not None:
+        return Cursor("within" if log.tells(position) else "equal", run.run_id, position)
+    if seq > run.seq:
+        return Cursor("ahead", run.run_id)
+    if log.low == 0 or (part and log.find(run.run_id, seq) is not None):
+        # Nothing that was told is missing here, so this was told by another process, or by nobody.
+        return Cursor("no_part", run.run_id)
+    return Cursor("evicted", run.run_id)
+
+
+def decide_attach(
+    state: State, log: FrameLog, session_id: str, cursor: str | None, policies: Mapping[str, str]
+) -> Decision:
+    """Decides what a reader is given.
+
+    Args:
+        state: the journal.
+        log: of the session.
+        session_id: which session; 404 if there is none.
+        cursor: as the reader sent it.
+        policies: ``reattach`` and ``bad_cursor`` of them.
+    """
+    if session_id not in state.sessions:
+        return Decision(status=404)
+    read = read_cursor(state, log, session_id, cursor)
+    if read.is_ == "foreign_session":
+        return Decision(status=409, cursor=read.is_)
+    session = state.sessions[session_id]
+    active = session.active_runs()
+    if not active and read.is_ in ("absent", "equal"):
+        return Decision(status=204, cursor=read.is_)
+    about = next(iter(active or reversed(_runs(session))), None)
+    shown = _runs(session, session.shown_from)
+    restarts = read.is_ in UNUSABLE and policies["bad_cursor"] == "restart" and shown
+    if about is None or read.is_ == "evicted" or (read.is_ in UNUSABLE and not restarts):
+        return _answer(read, "gap", about)
+    if restarts:
+        return _whole(log, read, "restart", shown, about)
+    if read.is_ == "absent":
+        return _whole(log, read, "fresh", _since(session, about), about)
+    attachment: Attachment = "suffix" if active else "finished"
+    if policies["reattach"] == "whole_turn" and read.is_ == "within":
+        assert read.run_id is not None
+        return _whole(log, read, attachment, _since(session, state.runs[read.run_id]), about)
+    return _answer(read, attachment, about, position=read.position)
+
+
+# --- answers -----------------------------------------------------------------------------------
+
+
+def _answer(
+    read: Cursor,
+    attachment: Attachment,
+    about: Run | None,
+    *,
+    position: int = 0,
+    whole_turn: bool = False,
+    runs: tuple[Run, ...] = (),
+) -> Decision:
+    return Decision(
+        status=200,
+        cursor=read.is_,
+        attachment=attachment,
+        whole_turn=whole_turn,
+        run_id=None if about is None else about.run_id,
+        message_id=None if about is None else _under_way(about),
+        position=position,
+        runs=runs,
+    )
+
+
+def _whole(log: FrameLog, read: Cursor, attachment: Attachment, runs: tuple[Run, ...], about: Run) -> Decision:
+    """Gives runs from the beginning of the first: row by row if that is kept, else in one piece."""
+    begin = log.find(runs[0].run_id, 1)
+    if begin is None:
+        return _answer(read, attachment, about, position=log.high, whole_turn=True, runs=runs)
+    return _answer(read, attachment, about, position=begin, whole_turn=True)
+
+
+def _under_way(run: Run) -> str | None:
+    """Returns the message that grows; never one of another run, and none rather than one that is made up."""
+    return next((message.message_id for message in run.open_messages() if message.speaker == LEAD), None)
+
+
+def _runs(session: Session, first: int = 0) -> tuple[Run, ...]:
+    return tuple(entry for entry in session.entries[first:] if isinstance(entry, Run))
+
+
+def _since(session: Session, first: Run) -> tuple[Run, ...]:
+    return _runs(session, session.entries.index(first))

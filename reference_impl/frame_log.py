@@ -1,0 +1,109 @@
+"""What was told about a session, in order, as far back as it is kept: the one source of every reader.
+
+A reader is a position in this log and nothing else.  It reads what is behind it,
+waits at the end, and changes nothing: readers neither wait for one another nor
+take anything away, and between replay and live there is no seam.  The log is
+bounded.  A reader whose position has been dropped has missed something, and is
+told so.
+
+Ids.  ``<run>:<seq>`` names a row that is safe on the disk.  What is told before it
+is safe, be it text without a row or a row that is not yet synced, is numbered
+behind the last safe row, ``<run>:<seq>.<part>``: a crash may take it away and give
+its number to another row, and then nobody holds a cursor that means both.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+
+from attrs import frozen
+
+from sim.adapters.protocol import Frame
+
+ROWS_MAX = 256
+"""Of the public systems, the one that keeps least keeps 256 events; more is missing only after a long absence."""
+
+
+@frozen
+class Entry:
+    """One place in the log.
+
+    Attributes:
+        run_id: whose.
+        seq: of the last safe row.
+        part: counts what was told since; 0 for the row itself.
+        frame: what readers are told; None for a row of which they are told nothing.
+    """
+
+    run_id: str
+    seq: int
+    part: int
+    frame: Frame | None
+
+    @property
+    def id(self) -> str:
+        """The cursor of a reader who has applied this entry."""
+        return f"{self.run_id}:{self.seq}.{self.part}" if self.part else f"{self.run_id}:{self.seq}"
+
+
+class FrameLog:
+    """The log of one session.
+
+    Args:
+        rows_max: how many entries are kept.
+
+    Attributes:
+        low: position of the oldest entry that is kept.
+    """
+
+    def __init__(self, rows_max: int = ROWS_MAX) -> None:
+        self.low = 0
+        self._rows_max = rows_max
+        self._entries: deque[Entry] = deque()
+        self._parts: dict[str, tuple[int, int]] = {}
+
+    @property
+    def high(self) -> int:
+        """Position behind the newest entry."""
+        return self.low + len(self._entries)
+
+    @property
+    def last_id(self) -> str | None:
+        """The cursor of a reader who has applied everything; None if nothing is kept."""
+        return self._entries[-1].id if self._entries else None
+
+    def __getitem__(self, position: int) -> Entry:
+        return self._entries[position - self.low]
+
+    def add_row(self, run_id: str, seq: int, frame: Frame | None) -> None:
+        """Adds a row that is safe."""
+        self._parts[run_id] = (seq, 0)
+        self._add(Entry(run_id, seq, 0, frame))
+
+    def add_shown(self, run_id: str, frame: Frame) -> None:
+        """Adds a frame behind which nothing is safe yet."""
+        seq, part = self._parts.get(run_id, (0, 0))
+        self._parts[run_id] = (seq, part + 1)
+        self._add(Entry(run_id, seq, part + 1, frame))
+
+    def forget(self) -> None:
+        """Drops everything: the history was cleared."""
+        self.low = self.high
+        self._entries.clear()
+
+    def find(self, run_id: str, seq: int, part: int = 0) -> int | None:
+        """Returns the position behind the entry of this id; None if it is not kept, or never was."""
+        for index, entry in enumerate(self._entries):
+            if entry.seq == seq and entry.part == part and entry.run_id == run_id:
+                return self.low + index + 1
+        return None
+
+    def tells(self, position: int) -> bool:
+        """Returns whether a reader at a position has anything to be told."""
+        return any(entry.frame is not None for entry in list(self._entries)[position - self.low :])
+
+    def _add(self, entry: Entry) -> None:
+        self._entries.append(entry)
+        if len(self._entries) > self._rows_max:
+            self._entries.popleft()
+            self.low += 1

@@ -1,0 +1,167 @@
+"""Readers: who watches a session, from where, and until when.
+
+Everything that readers are told is entered here in the critical section that
+makes it true, right after its row is in the journal.  A reader then pulls: there is
+no buffer of its own, only its position in the session's log, so a slow reader
+costs nothing, and one that is so slow that its position has been dropped is told so
+and sent away.  To attach is one step without a wait: what is replayed and what is
+live are told apart by nobody.
+
+A stream ends when the session has nothing more to tell: the terminal is always
+the last frame of it.  ``stream.end`` says why the *stream* is over.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Mapping
+from typing import Any, Literal
+
+import trio
+from attrs import Factory, define
+
+from reference_impl.attach import Decision, decide_attach
+from reference_impl.batch import Buffered
+from reference_impl.events import Event
+from reference_impl.frame_log import ROWS_MAX, FrameLog
+from reference_impl.frames import frame
+from reference_impl.state import Run, State
+from sim.adapters.protocol import Frame
+from sim.adapters.stream_protocol import Control, StreamAnswer, StreamRequest, encode_control, encode_frame
+from sim.sse import encode_comment
+
+EndReason = Literal["run_terminal", "gap", "slow_consumer"]
+
+
+@define(eq=False)
+class _Channel:
+    log: FrameLog
+    waiting: trio.lowlevel.ParkingLot = Factory(trio.lowlevel.ParkingLot)
+
+
+class Streams:
+    """The streams of one process.
+
+    Args:
+        state: the journal.
+        policies: of the process.
+        buffered: text of open messages that has no row yet.
+
+    Attributes:
+        rows_max: how many entries the log of each session keeps.
+        heartbeat_s: after how long a silence a comment is sent; None for never.
+    """
+
+    def __init__(self, state: State, policies: Mapping[str, str], buffered: Buffered) -> None:
+        self.rows_max = ROWS_MAX
+        self.heartbeat_s: float | None = None
+        self._state = state
+        self._policies = policies
+        self._buffered = buffered
+        self._channels: dict[str, _Channel] = {}
+
+    # --- what there is to tell
+
+    def restore(self, event: Event) -> None:
+        """Enters a row that an earlier process wrote, just folded in."""
+        self.enter(event, frame(self._state, event), safe=True)
+
+    def enter(self, event: Event, told: Frame | None, *, safe: bool) -> None:
+        """Enters a row that has just been appended; ``safe`` if it is on the disk."""
+        channel = self._channel(event.session_id)
+        if event.run_id.startswith("@"):
+            if event.payload.get("operation") == "clear":
+                channel.log.forget()
+        elif safe:
+            channel.log.add_row(event.run_id, event.seq, told)
+        elif told is not None:
+            channel.log.add_shown(event.run_id, told)
+        channel.waiting.unpark_all()
+
+    def show(self, session_id: str, told: Frame) -> None:
+        """Enters a frame that is told before it has a row."""
+        channel = self._channel(session_id)
+        channel.log.add_shown(told.run_id, told)
+        channel.waiting.unpark_all()
+
+    def _channel(self, session_id: str) -> _Channel:
+        if session_id not in self._channels:
+            self._channels[session_id] = _Channel(FrameLog(self.rows_max))
+        return self._channels[session_id]
+
+    # --- looking
+
+    def cursor(self, session_id: str) -> str | None:
+        """Returns the cursor of a reader who knows all that the history shows at this moment."""
+        return self._channel(session_id).log.last_id if session_id in self._state.sessions else None
+
+    def status(self, session_id: str) -> Mapping[str, Any]:
+        """Returns what is going on, for people and programs that look; it is no cursor."""
+        session = self._state.session(session_id)
+        runs = [entry for entry in session.entries if isinstance(entry, Run)]
+        run = next(iter(session.active_runs() or reversed(runs)), None)
+        if run is None:
+            return {"run": None, "state": "idle", "last_seq": 0, "prompt": None}
+        prompt = next(iter(run.messages.values())).content.text
+        return {"run": run.run_id, "state": run.state, "last_seq": run.seq, "prompt": prompt}
+
+    # --- readers
+
+    def attach(self, request: StreamRequest) -> StreamAnswer:
+        """Answers a reader; what it will be told is settled when this returns."""
+        if request.session_id not in self._state.sessions:
+            return StreamAnswer(status=404)
+        channel = self._channel(request.session_id)
+        decision = decide_attach(self._state, channel.log, request.session_id, request.cursor, self._policies)
+        if decision.status != 200:
+            return StreamAnswer(status=decision.status)
+        begin = self._begin(decision, channel.log.last_id)
+        return StreamAnswer(status=200, body=self._body(request.session_id, channel, decision, begin))
+
+    def _begin(self, decision: Decision, last_id: str | None) -> list[bytes]:
+        opened = Control(
+            kind="stream.open",
+            attachment=decision.attachment,
+            whole_turn=decision.whole_turn,
+            run_id=decision.run_id,
+            message_id=decision.message_id,
+        )
+        whole = list(decision.first_frames(self._buffered))
+        ids = [None] * (len(whole) - 1) + [last_id]  # all of it has been applied, or nothing
+        return [encode_control(opened), *map(encode_frame, whole, ids)]
+
+    async def _body(
+        self, session_id: str, channel: _Channel, decision: Decision, begin: list[bytes]
+    ) -> AsyncIterator[bytes]:
+        log, position = channel.log, decision.position
+        for piece in begin:
+            yield piece
+        if decision.attachment == "gap":
+            yield _gap(decision.run_id, f"the cursor is {decision.cursor}")
+            yield _end(decision.run_id, "gap")
+            return
+        while position >= log.low:
+            if position < log.high:
+                entry = log[position]
+                position += 1
+                if entry.frame is not None:
+                    yield encode_frame(entry.frame, entry.id)
+            elif not self._state.session(session_id).active_runs():
+                yield _end(decision.run_id, "run_terminal")
+                return
+            elif not await self._woken(channel):
+                yield encode_comment("waiting")
+        yield _gap(decision.run_id, "this reader is too slow")
+        yield _end(decision.run_id, "slow_consumer")
+
+    async def _woken(self, channel: _Channel) -> bool:
+        with trio.move_on_after(self.heartbeat_s if self.heartbeat_s is not None else float("inf")) as patience:
+            await channel.waiting.park()
+        return not patience.cancelled_caught
+
+
+def _gap(run_id: str | None, reason: str) -> bytes:
+    return encode_control(Control(kind="stream.gap", run_id=run_id, reason=reason))
+
+
+def _end(run_id: str | None, reason: EndReason) -> bytes:
+    return encode_control(Control(kind="stream.end", run_id=run_id, reason=reason))

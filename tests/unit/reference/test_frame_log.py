@@ -1,0 +1,66 @@
+"""The log of a session numbers what it tells, keeps the newest part, and knows where a reader stands."""
+
+from __future__ import annotations
+
+from reference_impl.frame_log import FrameLog
+from sim.adapters.protocol import Frame
+
+
+def delta(text: str, run: str = "r1") -> Frame:
+    return Frame("message.delta", run, f"{run}/m1", text)
+
+
+def ids(log: FrameLog) -> list[str]:
+    return [log[position].id for position in range(log.low, log.high)]
+
+
+def test_a_safe_row_gives_its_own_id_and_what_follows_it_counts_behind() -> None:
+    log = FrameLog()
+    log.add_row("r1", 3, None)
+    log.add_shown("r1", delta("a"))
+    log.add_shown("r1", delta("b"))
+    log.add_row("r1", 6, delta("c"))
+    log.add_shown("r1", delta("d"))
+    assert ids(log) == ["r1:3", "r1:3.1", "r1:3.2", "r1:6", "r1:6.1"]
+    assert log.last_id == "r1:6.1"
+
+
+def test_runs_are_numbered_apart() -> None:
+    log = FrameLog()
+    log.add_shown("r1", delta("a"))
+    log.add_row("r2", 1, None)
+    log.add_shown("r1", delta("b"))
+    log.add_shown("r2", delta("c", "r2"))
+    assert ids(log) == ["r1:0.1", "r2:1", "r1:0.2", "r2:1.1"]
+
+
+def test_a_position_is_found_by_the_whole_id() -> None:
+    log = FrameLog()
+    for run in ("r1", "r2"):
+        log.add_row(run, 1, None)
+        log.add_shown(run, delta("a", run))
+    assert [log.find("r1", 1), log.find("r1", 1, 1), log.find("r2", 1, 1)] == [1, 2, 4]
+    assert [log.find("r1", 2), log.find("r1", 1, 2), log.find("r3", 1)] == [None, None, None]
+
+
+def test_the_oldest_entries_are_dropped_and_the_positions_of_the_others_stay() -> None:
+    log = FrameLog(rows_max=2)
+    for seq in (1, 2, 3, 4):
+        log.add_row("r1", seq, delta(str(seq)))
+    assert (log.low, log.high, ids(log)) == (2, 4, ["r1:3", "r1:4"])
+    assert (log.find("r1", 2), log.find("r1", 3)) == (None, 3)
+
+
+def test_only_frames_are_told() -> None:
+    log = FrameLog()
+    log.add_row("r1", 1, None)
+    log.add_row("r1", 2, delta("a"))
+    log.add_row("r1", 3, None)
+    assert [log.tells(position) for position in (0, 1, 2, 3)] == [True, True, False, False]
+
+
+def test_a_log_that_forgets_keeps_its_place() -> None:
+    log = FrameLog()
+    log.add_row("r1", 1, None)
+    log.forget()
+    assert (log.low, log.high, log.last_id) == (1, 1, None)
