@@ -300,3 +300,7 @@ def _field(said: Mapping[str, Any], name: str, kind: type[T], expected: str) -> 
         got = f"not {value!r:.60}" if name in said else "and it is missing"
         raise HTTPException(400, f"{name} must be {expected}, {got}")
     return value
+
+
+app = make_app()
+"""What ``asgi:reference_impl.app:app`` names: a journal in memory, as long as its lifespan."""

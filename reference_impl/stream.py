@@ -22,7 +22,7 @@ from attrs import Factory, define
 from reference_impl.attach import Decision, decide_attach
 from reference_impl.batch import Buffered
 from reference_impl.events import Event
-from reference_impl.frame_log import ROWS_MAX, FrameLog
+from reference_impl.frame_log import ROWS_MAX, Entry, FrameLog
 from reference_impl.frames import frame
 from reference_impl.state import Run, State
 from sim.adapters.protocol import Frame
@@ -33,7 +33,14 @@ EndReason = Literal["run_terminal", "gap", "slow_consumer"]
 
 
 @define(eq=False)
-class _Channel:
+class Channel:
+    """What there is of a session for its readers.
+
+    Attributes:
+        log: what they are told.
+        waiting: readers at its end.
+    """
+
     log: FrameLog
     waiting: trio.lowlevel.ParkingLot = Factory(trio.lowlevel.ParkingLot)
 
@@ -57,7 +64,7 @@ class Streams:
         self._state = state
         self._policies = policies
         self._buffered = buffered
-        self._channels: dict[str, _Channel] = {}
+        self._channels: dict[str, Channel] = {}
 
     # --- what there is to tell
 
@@ -67,7 +74,7 @@ class Streams:
 
     def enter(self, event: Event, told: Frame | None, *, safe: bool) -> None:
         """Enters a row that has just been appended; ``safe`` if it is on the disk."""
-        channel = self._channel(event.session_id)
+        channel = self.channel(event.session_id)
         if event.run_id.startswith("@"):
             if event.payload.get("operation") == "clear":
                 channel.log.forget()
@@ -79,26 +86,27 @@ class Streams:
 
     def show(self, session_id: str, told: Frame) -> None:
         """Enters a frame that is told before it has a row."""
-        channel = self._channel(session_id)
+        channel = self.channel(session_id)
         channel.log.add_shown(told.run_id, told)
         channel.waiting.unpark_all()
 
-    def _channel(self, session_id: str) -> _Channel:
+    def channel(self, session_id: str) -> Channel:
+        """Returns what there is for the readers of a session."""
         if session_id not in self._channels:
-            self._channels[session_id] = _Channel(FrameLog(self.rows_max))
+            self._channels[session_id] = Channel(FrameLog(self.rows_max))
         return self._channels[session_id]
 
     # --- looking
 
     def cursor(self, session_id: str) -> str | None:
         """Returns the cursor of a reader who knows all that the history shows at this moment."""
-        return self._channel(session_id).log.last_id if session_id in self._state.sessions else None
+        return self.channel(session_id).log.last_id if session_id in self._state.sessions else None
 
     def status(self, session_id: str) -> Mapping[str, Any]:
         """Returns what is going on, for people and programs that look; it is no cursor."""
         session = self._state.session(session_id)
-        runs = [entry for entry in session.entries if isinstance(entry, Run)]
-        run = next(iter(session.active_runs() or reversed(runs)), None)
+        runs = (entry for entry in reversed(session.entries) if isinstance(entry, Run))
+        run = next(iter(session.active_runs() or runs), None)
         if run is None:
             return {"run": None, "state": "idle", "last_seq": 0, "prompt": None}
         prompt = next(iter(run.messages.values())).content.text
@@ -110,14 +118,20 @@ class Streams:
         """Answers a reader; what it will be told is settled when this returns."""
         if request.session_id not in self._state.sessions:
             return StreamAnswer(status=404)
-        channel = self._channel(request.session_id)
-        decision = decide_attach(self._state, channel.log, request.session_id, request.cursor, self._policies)
+        decision = self.decide(request)
         if decision.status != 200:
             return StreamAnswer(status=decision.status)
-        begin = self._begin(decision, channel.log.last_id)
-        return StreamAnswer(status=200, body=self._body(request.session_id, channel, decision, begin))
+        channel = self.channel(request.session_id)
+        begin = self.begin(decision, channel.log)
+        return StreamAnswer(status=200, body=self.body(request.session_id, channel, decision, begin))
 
-    def _begin(self, decision: Decision, last_id: str | None) -> list[bytes]:
+    def decide(self, request: StreamRequest) -> Decision:
+        """Decides what a reader of a session that exists is given."""
+        log = self.channel(request.session_id).log
+        return decide_attach(self._state, log, request.session_id, request.cursor, self._policies)
+
+    def begin(self, decision: Decision, log: FrameLog) -> list[bytes]:
+        """Returns what comes first: how the cursor was understood, and the runs that come in one piece."""
         opened = Control(
             kind="stream.open",
             attachment=decision.attachment,
@@ -126,12 +140,13 @@ class Streams:
             message_id=decision.message_id,
         )
         whole = list(decision.first_frames(self._buffered))
-        ids = [None] * (len(whole) - 1) + [last_id]  # all of it has been applied, or nothing
+        ids = [None] * (len(whole) - 1) + [log.last_id]  # all of it has been applied, or nothing
         return [encode_control(opened), *map(encode_frame, whole, ids)]
 
-    async def _body(
-        self, session_id: str, channel: _Channel, decision: Decision, begin: list[bytes]
+    async def body(
+        self, session_id: str, channel: Channel, decision: Decision, begin: list[bytes]
     ) -> AsyncIterator[bytes]:
+        """Yields the stream, one event at a time, as fast as its reader takes it."""
         log, position = channel.log, decision.position
         for piece in begin:
             yield piece
@@ -144,8 +159,8 @@ class Streams:
                 entry = log[position]
                 position += 1
                 if entry.frame is not None:
-                    yield encode_frame(entry.frame, entry.id)
-            elif not self._state.session(session_id).active_runs():
+                    yield encode_frame(entry.frame, self.id_of(entry))
+            elif self.over(session_id):
                 yield _end(decision.run_id, "run_terminal")
                 return
             elif not await self._woken(channel):
@@ -153,7 +168,15 @@ class Streams:
         yield _gap(decision.run_id, "this reader is too slow")
         yield _end(decision.run_id, "slow_consumer")
 
-    async def _woken(self, channel: _Channel) -> bool:
+    def id_of(self, entry: Entry) -> str | None:
+        """Returns the id under which an entry is sent."""
+        return entry.id
+
+    def over(self, session_id: str) -> bool:
+        """Returns whether a reader who has been told everything has nothing more to wait for."""
+        return not self._state.session(session_id).active_runs()
+
+    async def _woken(self, channel: Channel) -> bool:
         with trio.move_on_after(self.heartbeat_s if self.heartbeat_s is not None else float("inf")) as patience:
             await channel.waiting.park()
         return not patience.cancelled_caught

@@ -23,7 +23,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from contextlib import AbstractAsyncContextManager
-from typing import TypeVar
+from typing import ClassVar, TypeVar
 
 import trio
 from attrs import Factory, define
@@ -82,6 +82,8 @@ class Writer:
         fenced: why this process writes nothing more; empty as long as it does.
     """
 
+    streams_class: ClassVar[type[Streams]] = Streams
+
     def __init__(self, store: Store, ports: Ports) -> None:
         self.store = store
         self.ports = ports
@@ -89,7 +91,7 @@ class Writer:
         self.state = State()
         self.partials = Partials()
         self.controls: dict[str, Control] = {}
-        self.streams = Streams(self.state, self.policies, self.partials.content)
+        self.streams = self.streams_class(self.state, self.policies, self.partials.content)
         self.closing = False
         self.fenced = ""
         self._safe = True

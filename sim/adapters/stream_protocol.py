@@ -13,7 +13,8 @@ the reference speaks, each event is either
 
 * a *frame*: ``event`` is the :class:`~sim.adapters.protocol.Frame`'s kind, ``data`` a JSON
   object with its other fields, and ``id`` is ``<run_id>:<seq>``, with ``.<n>`` behind it
-  if one row of the journal became several frames; or
+  if one row of the journal became several frames, or if the frame was sent before a row of
+  its own was safe; or
 * a *control event*, which never has an id: ``stream.open`` comes first and says how the
   cursor was understood, ``stream.gap`` says that something is missing and that the
   page has to read the history again, ``stream.end`` is the end of the stream and

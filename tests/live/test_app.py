@@ -11,6 +11,7 @@ import pytest
 import trio
 from starlette.applications import Starlette
 
+from reference_impl.app import app as shipped
 from reference_impl.app import make_app, serving
 from reference_impl.live import Script, words
 from sim.adapters.protocol import Frame, Item
@@ -179,6 +180,15 @@ async def test_a_host_without_lifespan_is_told_so() -> None:
     async with httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://journal") as client:
         answer = await client.get("/sessions/s1/status")
         assert (answer.status_code, "lifespan" in answer.json()["error"]) == (503, True)
+
+
+async def test_each_lifespan_has_a_journal_of_its_own(autojump_clock: trio.abc.Clock) -> None:
+    client = httpx.AsyncClient(transport=httpx.ASGITransport(shipped), base_url="http://journal")
+    async with client:
+        for _ in range(2):
+            async with shipped.router.lifespan_context(shipped):
+                assert (await send(client)).json() == {"run": "run1"}
+                assert b"run.ended" in (await client.get("/sessions/s1/stream")).content
 
 
 async def test_the_page_runs_its_own_script_and_no_other() -> None:

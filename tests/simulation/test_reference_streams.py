@@ -110,6 +110,7 @@ class Story:
         assert len(self.pages) == 5
         for page in self.pages:
             assert page.view[0] == self.journal
+            assert page.holes == []
             assert page.ended in ({"run1": self.state}, {})
             assert page.ended or page.controls() == []  # it had read the end in the history
 
@@ -164,6 +165,7 @@ def test_a_reader_who_misses_something_is_told_so_in_every_order() -> None:
                 controls = page.controls()
                 gap = any(control.startswith("gap") for control in controls)
                 assert gap or page.view[0] == story.journal
+                assert page.holes == []
                 said |= {control.split(" ")[-1] for control in controls if control.startswith("end")}
         return said
 

@@ -34,12 +34,14 @@ class Page:
         ended: how each run ended.
         cursor: of what it has applied.
         heard: every frame and control event, in order.
+    holes: messages whose pieces do not add up to what their end says.
     """
 
     texts: dict[str, str] = field(factory=dict)
     ended: dict[str, str | None] = field(factory=dict)
     cursor: str | None = None
     heard: list[Frame | Control] = field(factory=list)
+    holes: list[str] = field(factory=list)
     _decoder: Decoder = field(factory=Decoder)
 
     def connect(self) -> None:
@@ -65,6 +67,8 @@ class Page:
         elif told.kind == "message.delta":
             self.texts[name] += told.text
         elif told.kind in ("message.completed", "message.interrupted"):
+            if self.texts[name] not in ("", told.text):
+                self.holes.append(name)
             self.texts[name] = told.text
         elif told.kind == "message.superseded":
             del self.texts[name]

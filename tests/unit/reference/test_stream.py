@@ -87,6 +87,7 @@ async def test_a_reader_who_breaks_off_anywhere_ends_with_the_same_page(sync: st
                         await take(server, page, min(pieces, len(undisturbed.heard) - first))
                 await follow(server, page)
                 assert page.view == undisturbed.view
+                assert page.holes == []
                 assert page.cursor == undisturbed.cursor
 
 
@@ -169,6 +170,7 @@ async def test_a_reader_who_comes_after_the_beginning_is_dropped_is_given_the_ru
         held.set()
         await follow(server, page)
         assert page.view == ({"run1/m1": "abcdefghi"}, {"run1": "completed"})
+        assert page.holes == []
         assert page.controls() == ["open fresh", "open suffix", "end run_terminal"]
 
 
