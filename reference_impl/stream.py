@@ -29,7 +29,7 @@ from sim.adapters.protocol import Frame
 from sim.adapters.stream_protocol import Control, StreamAnswer, StreamRequest, encode_control, encode_frame
 from sim.sse import encode_comment
 
-EndReason = Literal["run_terminal", "gap", "slow_consumer"]
+EndReason = Literal["run_terminal", "gap", "slow_consumer", "server_closed"]
 
 
 @define(eq=False)
@@ -65,6 +65,7 @@ class Streams:
         self._policies = policies
         self._buffered = buffered
         self._channels: dict[str, Channel] = {}
+        self._closed = False
 
     # --- what there is to tell
 
@@ -89,6 +90,12 @@ class Streams:
         channel = self.channel(session_id)
         channel.log.add_shown(told.run_id, told)
         channel.waiting.unpark_all()
+
+    def close(self) -> None:
+        """Nothing more will be told: readers who have been told everything are sent away."""
+        self._closed = True
+        for channel in self._channels.values():
+            channel.waiting.unpark_all()
 
     def channel(self, session_id: str) -> Channel:
         """Returns what there is for the readers of a session."""
@@ -162,6 +169,9 @@ class Streams:
                     yield encode_frame(entry.frame, self.id_of(entry))
             elif self.over(session_id):
                 yield _end(decision.run_id, "run_terminal")
+                return
+            elif self._closed:
+                yield _end(decision.run_id, "server_closed")
                 return
             elif not await self._woken(channel):
                 yield encode_comment("waiting")

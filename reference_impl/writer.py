@@ -192,6 +192,7 @@ class Writer:
         """Lets go of the store for good, and of everybody who would write to it."""
         self.fenced = f"this process has fenced itself: {reason}"
         self.store.crash()
+        self.streams.close()
         for control in self.controls.values():
             control.scope.cancel()
             control.done.set()

@@ -235,6 +235,18 @@ async def test_a_cursor_for_text_that_a_crash_took_away_is_not_mistaken_for_anot
         assert page.ended == {"run1": "interrupted"}
 
 
+async def test_a_process_that_writes_nothing_more_sends_its_readers_away() -> None:
+    async with serving([text("Hel"), trio.Event()]) as (server, _ports):
+        await server.start("s1", "Hi", "k1")
+        page = Page()
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(follow, server, page)
+            await settle()
+            server.writer.fence(RuntimeError("another process has taken over"))
+        assert page.controls() == ["open fresh", "end server_closed"]
+        assert page.ended == {}  # the end of a stream is not the end of a run
+
+
 async def test_half_a_character_survives_the_wire() -> None:
     async with serving([text(HALF), text("x"), finish()]) as (server, _ports):
         await server.start("s1", "Hi", "k1")
