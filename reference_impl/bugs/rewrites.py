@@ -104,8 +104,11 @@ class _WakesUpLate(Server):
 
     async def recover(self) -> None:
         await super().recover()
+        assert isinstance(self.writer, _TakesLateEnds)
+        rejected = (event for event in self.writer.store.load() if event.kind == "terminal.rejected")
+        self.writer.late |= {event.run_id: True for event in rejected if event.payload["cause"] == "lost_lease"}
         for run in self.state.runs.values():
-            if run.cause == "crashed":
+            if run.cause == "crashed" and run.run_id not in self.writer.late:
                 self.ports.spawn(f"old-worker:{run.run_id}", partial(self._end_again, run))
 
     async def _end_again(self, run: Run) -> None:
@@ -116,7 +119,7 @@ class _WakesUpLate(Server):
             self.writer.late[run.run_id] = True
 
     def _decide(self, run: Run) -> Callable[[Stamp], Decision]:
-        return lambda stamp: decide_end(self.state, stamp, run.run_id, "run.aborted", "lost_lease")
+        return lambda stamp: decide_end(self.state, stamp, run.run_id, "run.aborted", "lost_lease", audit=True)
 
 
 REWRITES = (

@@ -141,8 +141,6 @@ def _judge_message(message: ModelMessage, run: Run, facts: Facts) -> Iterator[Fi
     rows = facts.kept(message.ref)
     if left_to_others(message.ref, facts) or changed(message.ref, run.session, facts) or message.superseded:
         return
-    if not (message.whole_text or message.whole_reasoning):
-        return  # of a message without words nothing need be there but its calls
     done = _announced(message, facts)
     if done is not None and message.completed is not None:
         if excused(message, run, facts) or dropped_whole(message, run, facts):

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from attrs import frozen
+from attrs import evolve, frozen
 
 from sim.adapters.protocol import Item
 from sim.history import Event
@@ -33,13 +33,11 @@ def prompt_was_lost(user: UserMessage, run: Run, facts: Facts) -> bool:
 
 
 def end_was_lost(run: Run, facts: Facts) -> bool:
-    """Whether the end of a run was announced before a crash, and the journal does not have it."""
+    """Whether the end of a run was announced before a crash, and is gone: recovery may have ended the run anew."""
     if run.ended is None or not facts.crashed_between(run.end, NEVER):
         return False
-    data = run.ended.data
-    markers = facts.markers.get(run.id, ())
-    says = (data.get("state"), data.get("cause"))
-    return not any((marker.state, marker.cause) == says or says == (None, None) for marker in markers)
+    causes = [marker.cause for marker in facts.markers.get(run.id, ())]
+    return not causes or ("crashed" in causes and run.ended.data.get("cause") != "crashed")
 
 
 def will_not_start(facts: Facts) -> Event | None:
@@ -75,7 +73,9 @@ def repeats(facts: Facts) -> Iterator[Repeat]:
     for again in facts.of("recovery.read"):
         session = str(again.data["session"])
         if session in facts.final_reads:
-            before, after = facts.journal[session], as_states(again.data["items"])
+            # under which ids rows come back is for stable-identity
+            before = tuple(evolve(item, id=None) for item in facts.journal[session])
+            after = tuple(evolve(item, id=None) for item in as_states(again.data["items"]))
             gone = [item for item in before if item not in after]
             new = [item for item in after if item not in before]
             altered = [item for item in new if _name(item) in map(_name, gone)]
@@ -90,5 +90,5 @@ def repeats(facts: Facts) -> Iterator[Repeat]:
             )
 
 
-def _name(item: Item) -> tuple[str, str | None, str | None, str | None]:
-    return item.kind, item.id, item.call_id, item.run_id
+def _name(item: Item) -> tuple[str, tuple[str, ...], str | None, str | None]:
+    return item.kind, item.aliases, item.call_id, item.run_id

@@ -85,11 +85,6 @@ def test_a_message_that_may_be_missing_is_not_asked_for():
     assert verdict(retried).status is Status.HOLDS
 
 
-def test_of_a_message_without_words_nothing_need_be_there():
-    story = Story().asks().calls().completes("model.turn1").frame("message.completed", "model.turn1", text="")
-    assert verdict(story.crashes("unsynced").starts().quiet().reads(U("Hi"), CRASHED)).exercised == 1
-
-
 def test_an_announcement_after_the_crash_is_no_acknowledgement_before_it():
     story = Story().asks().answers().crashes("unsynced").starts()
     story.event("store.acknowledged", "r1", item=A("model.turn1", "Hello there"))
