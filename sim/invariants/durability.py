@@ -139,7 +139,9 @@ def _judge_end(run: Run, facts: Facts) -> Iterator[Finding]:
 
 def _judge_message(message: ModelMessage, run: Run, facts: Facts) -> Iterator[Finding]:
     rows = facts.kept(message.ref)
-    if left_to_others(message.ref, facts) or changed(message.ref, run.session, facts) or message.superseded:
+    if left_to_others(message.ref, facts) or changed(message.ref, run.session, facts):
+        return
+    if message.superseded or message.empty:
         return
     done = _announced(message, facts)
     if done is not None and message.completed is not None:
@@ -155,10 +157,9 @@ def _judge_message(message: ModelMessage, run: Run, facts: Facts) -> Iterator[Fi
 
 
 def _kept_as_calls(message: ModelMessage, facts: Facts) -> bool:
-    """Whether a message that says nothing is kept as the calls that it asked for, or is nothing at all."""
-    if message.whole_text or message.whole_reasoning:
-        return False
-    return not message.calls or any(call.call_id in facts.call_rows for call in message.calls)
+    """Whether a message that says nothing is kept as the calls that it asked for."""
+    bare = not (message.whole_text or message.whole_reasoning)
+    return bare and any(call.call_id in facts.call_rows for call in message.calls)
 
 
 def _stopped_first(message: ModelMessage, run: Run) -> bool:

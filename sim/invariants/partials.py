@@ -15,7 +15,7 @@ from sim.invariants.faults import left_to_others
 from sim.invariants.invariant import HELD, Explanation, Finding, Invariant, Unsure, needs
 from sim.invariants.records import Applied, ModelMessage, Run
 from sim.invariants.rows import quoted, rows_text
-from sim.invariants.run_ends import end_of
+from sim.invariants.run_ends import end_of, work_of
 from sim.invariants.texts import common_beginning
 from sim.invariants.verdict import Violation
 
@@ -104,6 +104,8 @@ def _must_keep(message: ModelMessage, run: Run, facts: Facts) -> Applied:
     if stop_at is None or message.ref in facts.unwritten:
         return nothing
     broken = [event.position for event in (message.failed, message.closed) if event is not None]
+    if run.stop is None and message.closed is not None and next(work_of(run, facts, broken[-1]), None) is None:
+        broken.pop()  # the interruption itself closed it
     if any(position < stop_at for position in broken) or lost_by_crash(message, run, stop_at, facts):
         return nothing
     kept = facts.kept(message.ref)

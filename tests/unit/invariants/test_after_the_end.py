@@ -127,7 +127,7 @@ def test_denial_that_did_not_count_forbids_nothing(story: Story):
 
 def limited(cause: str, *, kept: str = "Hello", policies: dict[str, str] | None = None) -> Story:
     story = Story(policies=policies).asks().calls().says("model.turn1", "Hello ", "there", seen_by=("ann",))
-    story.asks("Yo", "r2", "k2").ends("r1", "interrupted", cause).ends("r2").quiet()
+    story.asks("Yo", "r2", "k2").marks("closed", "model.turn1").ends("r1", "interrupted", cause).ends("r2").quiet()
     rows = (A("model.turn1", kept, "interrupted"),) if kept else ()
     return story.reads(U("Hi"), *rows, END("r1", "interrupted", cause), U("Yo", "r2"), END("r2"))
 
@@ -144,6 +144,13 @@ def test_other_causes_ask_for_nothing_that_was_shown():
     assert broken(limited("shut_down")) == []
     story = Story().asks().calls().says("model.turn1", "Hello ", seen_by=("ann",)).crashes().starts()
     story.ends("r1", "interrupted", "timed_out").quiet().reads(U("Hi"), END("r1", "interrupted", "timed_out"))
+    assert verdict("partial-is-prefix", story).violations == ()
+
+
+def test_stream_that_was_closed_while_its_run_went_on_is_not_asked_for():
+    story = Story().asks().calls().says("model.turn1", "Hello ", seen_by=("ann",)).marks("closed", "model.turn1")
+    story.calls("model.turn2").ends("r1", "interrupted", "timed_out").quiet()
+    story.reads(U("Hi"), END("r1", "interrupted", "timed_out"))
     assert verdict("partial-is-prefix", story).violations == ()
 
 
