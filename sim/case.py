@@ -30,12 +30,13 @@ class Placement:
     Attributes:
         kind: ``never``; ``point`` (a named point); ``step`` (a scheduler step);
             ``after`` (follows another step of the scenario); ``time`` (virtual time);
-            ``loss`` (no place: what a crash loses, on an axis of losses).
-        name: the point, the label of the step that it follows, or the loss.
-        number: the scheduler step; for ``after`` and ``time`` nanoseconds.
+            ``loss`` (no place: what a crash loses, on an axis of losses);
+            ``byte`` and ``frame`` (of a connection); ``cursor`` (that a program sends).
+        name: the point, the label of the step that it follows, the loss, or the form of a cursor.
+        number: the scheduler step; for ``after`` and ``time`` nanoseconds; the byte, frame or cursor.
     """
 
-    kind: Literal["never", "point", "step", "after", "time", "loss"]
+    kind: Literal["never", "point", "step", "after", "time", "loss", "byte", "frame", "cursor"]
     name: str = ""
     number: int = 0
 
@@ -46,6 +47,8 @@ class Placement:
             return self.name
         if self.kind == "after":
             return f"after:{self.name}" + (f"+{self.number}ns" if self.number else "")
+        if self.kind == "cursor":
+            return f"cursor:{self.name}" + (f" {self.number}" if self.number else "")
         return f"{self.kind}:{self.number}"
 
 

@@ -47,18 +47,13 @@ class RaceFile(pytest.File):
         """Yields the file's one test."""
         from sim.errors import UsageError
         from sim.invariants.judge import INVARIANTS
-        from sim.scenario.crosschecks import unsupported
         from sim.scenario.files import read_bytes
         from sim.scenario.loader import load_scenario
-        from sim.scenario.problems import ScenarioError
 
         shown = _shown(self.path, self.config)
         try:
             data = read_bytes(self.path)
             scenario = load_scenario(data, shown, known_invariants=frozenset(INVARIANTS))
-            later = unsupported(scenario, data.decode("utf-8", "replace"))
-            if later:
-                raise ScenarioError(later)
         except UsageError as error:
             raise self.CollectError(str(error)) from None
         yield RaceItem.from_parent(self, name=scenario.name, scenario=scenario)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from sim.cli.selection import refuse_unsupported, select
+from sim.cli.selection import select
 from sim.errors import Exit
 from sim.version import __version__
 
@@ -26,7 +26,6 @@ def doctor_command(ctx: click.Context, wanted: tuple[str, ...], adapter: str, ex
     from sim.search.doctor import examine
 
     scenarios = select(wanted, expression)
-    refuse_unsupported(scenarios)
     load_adapter(adapter)
     click.echo(f"journalsim {__version__}  doctor  adapter {visible(adapter)}  {count(len(scenarios), 'scenario')}")
     found = examine(scenarios, adapter, processes)

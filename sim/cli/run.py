@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from sim.cli.selection import refuse_unsupported, select
+from sim.cli.selection import select
 from sim.errors import NothingSelectedError, UsageError
 from sim.version import __version__
 
@@ -29,7 +29,9 @@ def _span_s(ctx: click.Context, param: click.Parameter, value: str) -> float:
 
 @click.command("run")
 @click.argument("wanted", nargs=-1, metavar="[PATH|NAME]...")
-@click.option("-a", "--adapter", default="ref", show_default=True, help="ref, ref:bug-NAME or python:pkg.mod:factory.")
+@click.option(
+    "-a", "--adapter", default="ref", show_default=True, help="ref, python:pkg.mod:factory, asgi:pkg.mod:app, …"
+)
 @click.option(
     "-k", "expression", default="", metavar="EXPR", help="Only scenarios that match, as in 'stop and not tool'."
 )
@@ -84,7 +86,6 @@ def run_command(
     130 stopped by Ctrl-C.
     """
     scenarios = select(wanted, expression, tags)
-    refuse_unsupported(scenarios)
     from sim.adapters.loading import load_adapter
     from sim.search.campaign import Campaign, run_campaign
 

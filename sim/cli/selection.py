@@ -10,8 +10,7 @@ from pathlib import Path
 from sim.errors import NothingSelectedError, UsageError
 from sim.invariants.judge import INVARIANTS
 from sim.scenario.builtin import builtin_folder
-from sim.scenario.crosschecks import unsupported
-from sim.scenario.files import find_scenarios, load_file, read_bytes
+from sim.scenario.files import find_scenarios, load_file
 from sim.scenario.model import Scenario
 from sim.scenario.problems import Problem, ScenarioError, did_you_mean
 
@@ -59,21 +58,6 @@ def load_all(paths: Iterable[Path]) -> tuple[Scenario, ...]:
         if other is not scenario:
             raise UsageError(f"two scenarios are named {scenario.name!r}: {other.path} and {scenario.path}")
     return tuple(scenarios)
-
-
-def refuse_unsupported(scenarios: Iterable[Scenario]) -> None:
-    """Raises for scenarios that use what cannot be run yet.
-
-    Raises:
-        ScenarioError: with one problem per use; nothing is run.
-    """
-    problems = [problem for scenario in scenarios for problem in unsupported(scenario, _source(scenario))]
-    if problems:
-        raise ScenarioError(problems)
-
-
-def _source(scenario: Scenario) -> str:
-    return read_bytes(Path(scenario.path)).decode("utf-8", "replace") if scenario.path else ""
 
 
 def _files(wanted: Sequence[str]) -> list[Path]:

@@ -64,6 +64,7 @@ _ACTORS: Mapping[str, Record] = {
             "session": Key(WORD),
             "latency": Key(DURATION, "latency_ns"),
             "retry": Key(DURATION, "retry_ns"),
+            "wire": Key(Flag()),
         },
         exclusive=(("observes", "session"),),
     ),

@@ -10,7 +10,6 @@ from sim.scenario.model import (
     CallTool,
     ClientSpec,
     Finish,
-    LinkFault,
     NewMessage,
     Ping,
     Scenario,
@@ -20,8 +19,9 @@ from sim.scenario.model import (
 )
 from sim.scenario.nodes import List
 from sim.scenario.nodes import Mapping as MappingNode
-from sim.scenario.problems import Problem, quoted
+from sim.scenario.problems import quoted
 from sim.scenario.reading import Bad, Reading, Reference
+from sim.scenario.wire import LinkFault
 from sim.scenario.words import MODEL_POINT, TOOL_POINT
 
 
@@ -261,28 +261,24 @@ def check_observers(clients: Iterable[ClientSpec], root: MappingNode, reading: R
             reading.error("E207", actors.span_of(name), f"{' observes '.join([*seen, name])}: a circle")
 
 
-def unsupported(scenario: Scenario, source: str = "") -> list[Problem]:
-    """Returns what the scenario asks for and ``run`` cannot do yet.
+def check_axes(scenario: Scenario, reading: Reading) -> None:
+    """Reports axes that sweep something else than where they are used."""
+    uses = {step.timing.axis: "point" for step in scenario.steps}
+    uses |= {step.cursor.axis: "cursor" for step in scenario.steps if step.cursor is not None}
+    uses |= {fault.spot.axis: "byte" for fault in scenario.faults if isinstance(fault, LinkFault)}
+    kinds = {"point": "point", "step": "point", "cursor": "cursor", "byte": "byte", "frame": "byte"}
+    for axis in scenario.sweep.axes:
+        swept = [*(value.kind for value in axis.values), axis.every]
+        found = {kinds.get(kind, "point") for kind in swept if kind not in ("", "never")}
+        wanted = uses.get(axis.name, "point")
+        if found - {wanted}:
+            at = reading.definitions["axis", axis.name]
+            use, help = _USES[wanted]
+            reading.error("E213", at, f"the axis {quoted(axis.name)} is used {use}", help=help)
 
-    Args:
-        scenario: a valid scenario.
-        source: text of its file, for the excerpt.
-    """
-    lines = source.splitlines()
-    links = (fault for fault in scenario.faults if isinstance(fault, LinkFault))
-    return [_no_link_faults(fault, scenario.path, lines) for fault in links]
 
-
-def _no_link_faults(fault: LinkFault, path: str, lines: list[str]) -> Problem:
-    line = "".join(lines[fault.line - 1 : fault.line])
-    dash = len(line) - len(line.lstrip(" -"))
-    return Problem(
-        code="E301",
-        message="faults of links cannot be run yet",
-        path=path,
-        line=fault.line,
-        column=dash + 1 if line else 0,
-        length=len("link"),
-        source_line=line,
-        help="detach and attach steps cut and restore a reader",
-    )
+_USES: Mapping[str, tuple[str, str]] = {
+    "point": ("as a moment", "its values are points, steps or times: {every: point}"),
+    "cursor": ("as a cursor", "its values are cursors: {every: cursor}"),
+    "byte": ("as a place in a stream", "its values are bytes or frames: {every: byte}"),
+}

@@ -68,6 +68,9 @@ class WordOr(ScalarShape):
     def read_scalar(self, node: Scalar, reading: Reading) -> Any:
         return self.word if node.text == self.word else self.other.read(node, reading)
 
+    def write(self, value: Any) -> Data:
+        return value if value == self.word else self.other.write(value)
+
     def schema(self) -> Schema:
         return {"anyOf": [{"const": self.word}, self.other.schema()]}
 

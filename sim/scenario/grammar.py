@@ -12,18 +12,18 @@ from sim.case import Delay
 from sim.scenario.actors import ACTORS, declared, taken
 from sim.scenario.disk_words import FaultShape
 from sim.scenario.expectations import CONDITIONS
-from sim.scenario.model import LANGUAGE_VERSION, Exemption, Expect, Limits, LinkFault, Scenario
+from sim.scenario.link_faults import LINK_FAULT
+from sim.scenario.model import LANGUAGE_VERSION, Exemption, Expect, Limits, Scenario
 from sim.scenario.nodes import Node, Scalar, describe
-from sim.scenario.reading import BAD, Bad, Reading
+from sim.scenario.reading import Bad, Reading
 from sim.scenario.records import Key, ListOf, Record
 from sim.scenario.script import SCRIPT
-from sim.scenario.shapes import Choice, Flag, Number, ScalarShape, Schema, Text
+from sim.scenario.shapes import Choice, Number, ScalarShape, Schema, Text
 from sim.scenario.steps import STEP_LIST
 from sim.scenario.sweeps import SWEEP
 from sim.scenario.words import (
     CAPABILITY,
     CATALOGUE_ID,
-    CLIENT,
     COUNT_MAX,
     DURATION,
     INVARIANT,
@@ -49,51 +49,6 @@ class Version(ScalarShape):
     def schema(self) -> Schema:
         return {"const": LANGUAGE_VERSION}
 
-
-# --- faults ------------------------------------------------------------------------------------
-
-_LINK = Record(
-    what="a link",
-    keys={
-        "from": Key(Choice(("server",), "server"), required=True, doc="server"),
-        "to": Key(CLIENT, required=True, doc="the client"),
-    },
-)
-_CUT = Record(
-    what="a cut",
-    keys={
-        "after_frames": Key(Number(max=COUNT_MAX), default=0, doc="how many frames arrive first"),
-        "mid_frame": Key(Flag(), default=False, doc="the next frame arrives in part"),
-    },
-    nullable=True,
-)
-
-
-@frozen(kw_only=True)
-class Fault(Record):
-    """A fault of a link, with its line."""
-
-    def read(self, node: Node, reading: Reading) -> Any:
-        values = super().read(node, reading)
-        if isinstance(values, Bad):
-            return BAD
-        restore = values.get("restore_ns")
-        return LinkFault(to=values["link"]["to"], restore_ns=restore, line=node.at.line, **values["cut"])
-
-
-_FAULT = Fault(
-    what="a fault",
-    keys={
-        "link": Key(_LINK, required=True, doc="which link"),
-        "cut": Key(_CUT, required=True, doc="where it breaks"),
-        "restore": Key(DURATION, "restore_ns", default=None, doc="how long until it works again"),
-    },
-    take=lambda fault: {
-        "link": {"from": "server", "to": fault.to},
-        "cut": {"after_frames": fault.after_frames, "mid_frame": fault.mid_frame},
-        "restore_ns": fault.restore_ns,
-    },
-)
 
 # --- expect ------------------------------------------------------------------------------------
 
@@ -192,7 +147,7 @@ SCENARIO = Record(
         "limits": Key(_LIMITS),
         "actors": Key(ACTORS, default={}, doc="who takes part; a model, a client and the server always do"),
         "script": Key(SCRIPT, default={}, doc="what the model says and the tools answer"),
-        "faults": Key(ListOf(of=FaultShape(other=_FAULT), what="a list of faults")),
+        "faults": Key(ListOf(of=FaultShape(other=LINK_FAULT), what="a list of faults")),
         "steps": Key(STEP_LIST, required=True, code="E210"),
         "sweep": Key(SWEEP),
         "schedule": Key(ListOf(of=_DELAY, what="a list of delays")),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from attrs import evolve
 
-from sim.scenario.crosschecks import check_observers, check_references
+from sim.scenario.crosschecks import check_axes, check_observers, check_references
 from sim.scenario.grammar import SCENARIO
 from sim.scenario.model import Scenario
 from sim.scenario.nodes import Mapping, Node
@@ -46,4 +46,5 @@ def _read(root: Node | None, reading: Reading) -> Scenario | None:
     if not isinstance(found, Scenario):
         return None
     check_observers(found.clients, root, reading)
+    check_axes(found, reading)
     return found

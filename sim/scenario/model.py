@@ -16,6 +16,7 @@ from attrs import field, frozen
 from sim.adapters.protocol import StopMode
 from sim.case import Delay, Placement
 from sim.scenario.disk_values import MEMORY, DiskFault
+from sim.scenario.wire import Cursor, LinkFault, LinkShape
 
 LANGUAGE_VERSION = 1
 MS = 1_000_000
@@ -216,6 +217,7 @@ class ClientSpec:
         session: the conversation it opens; a client that observes takes the other's.
         latency_ns: one way, for requests and frames.
         retry_ns: how long before it reattaches by itself.
+        wire: it watches over the wire, byte by byte, also where nothing else of the scenario asks for that.
     """
 
     name: str
@@ -224,6 +226,7 @@ class ClientSpec:
     session: str = "s1"
     latency_ns: int = 0
     retry_ns: int = 1000 * MS
+    wire: bool = False
 
 
 @frozen(kw_only=True)
@@ -276,7 +279,7 @@ class Travel:
 
 
 VERBS: Mapping[str, tuple[str, ...]] = {
-    "client": ("send", "resubmit", "stop", "approve", "deny", "reload", "detach", "attach"),
+    "client": ("send", "resubmit", "stop", "approve", "deny", "reload", "detach", "attach", "hide", "show", "switch"),
     "server": ("shutdown", "crash", "restart"),
     "maintenance": ("annotate", "compact", "clear"),
     "clock": ("jump",),
@@ -304,6 +307,8 @@ class Step:
         message: for ``annotate``, which message (``model.turn1``, ``user1`` …).
         metadata: for ``annotate``, the flags to set.
         lose: for ``crash``, what is lost: ``memory``, a loss of :data:`sim.actors.disk_faults.LOSSES`, or ``$axis``.
+        cursor: for ``attach``, which cursor the program sends instead of its own.
+        away_ns: for ``switch``, how long the person looks at another session.
         by_ns: for ``jump``, how far, negative for backwards.
         session: for maintenance, which conversation.
         line: line of the file, from 1; 0 if there is none.
@@ -323,6 +328,8 @@ class Step:
     message: str | None = None
     metadata: Mapping[str, Any] = field(factory=dict)
     lose: str = MEMORY
+    cursor: Cursor | None = None
+    away_ns: int = 0
     by_ns: int = 0
     session: str = "s1"
     line: int = field(default=0, eq=False)
@@ -345,24 +352,14 @@ class Limits:
 
 
 @frozen(kw_only=True)
-class LinkFault:
-    """A fault of the stream between the server and a client."""
-
-    to: str
-    after_frames: int = 0
-    mid_frame: bool = False
-    restore_ns: int | None = None
-    line: int = field(default=0, eq=False)
-
-
-@frozen(kw_only=True)
 class Axis:
     """One dimension of a sweep.
 
     Attributes:
         name: steps refer to it as ``$name``.
         values: fixed placements, in order, or what a crash loses.
-        every: besides, one value for every ``point`` or scheduler ``step`` of the undisturbed run.
+        every: besides, one value for every ``point`` or scheduler ``step`` of the undisturbed run, for every
+            ``cursor`` that the attaching page had in it, or for every ``byte`` or ``frame`` of the connection.
         inside: for ``every``, keep only names that start with one of these; empty keeps all.
         since: for ``every`` point, the first one, of those that the undisturbed run passes.
         until: for ``every`` point, the last one.
@@ -370,7 +367,7 @@ class Axis:
 
     name: str
     values: tuple[Placement, ...] = ()
-    every: Literal["", "point", "step"] = ""
+    every: Literal["", "point", "step", "cursor", "byte", "frame"] = ""
     inside: tuple[str, ...] = ()
     since: str = ""
     until: str = ""
@@ -469,7 +466,7 @@ class Scenario:
     tools: tuple[ToolSpec, ...] = ()
     clients: tuple[ClientSpec, ...] = (ClientSpec(name="client"),)
     store: StoreSpec = field(factory=StoreSpec)
-    faults: tuple[LinkFault | DiskFault, ...] = ()
+    faults: tuple[LinkFault | LinkShape | DiskFault, ...] = ()
     steps: tuple[Step, ...]
     sweep: Sweep = field(factory=Sweep)
     schedule: tuple[Delay, ...] = ()
@@ -480,7 +477,17 @@ class Scenario:
         """Returns the tool of this name; one that nobody scripted answers at once."""
         return next((tool for tool in self.tools if tool.name == name), ToolSpec(name=name))
 
+    @property
+    def uses_wire(self) -> bool:
+        """Whether clients have to watch byte by byte: something here is about connections or cursors."""
+        links = any(not isinstance(fault, DiskFault) for fault in self.faults)
+        return links or any(client.wire for client in self.clients) or any(map(_on_wire, self.steps))
+
     def calls(self) -> Iterator[CallTool]:
         """Yields every tool call in the model's script."""
         for turn in self.model.turns:
             yield from (part for part in turn.stream if isinstance(part, CallTool))
+
+
+def _on_wire(step: Step) -> bool:
+    return step.verb in ("hide", "show", "switch") or step.cursor is not None

@@ -70,8 +70,7 @@ CODES: Mapping[str, str] = {
     "E210": "a scenario has no steps",
     "E211": "a turn of the model ends not at all, or too early",
     "E212": "a label is given twice",
-    # understood, but not possible yet
-    "E301": "faults of links cannot be run yet",
+    "E213": "an axis of the sweep is used as something else than it sweeps",
 }
 """Every code and what it means."""
 

@@ -9,6 +9,7 @@ from attrs import frozen
 
 from sim.adapters.protocol import StopMode
 from sim.case import Placement
+from sim.scenario.cursors import CURSOR
 from sim.scenario.disk_words import Lost
 from sim.scenario.forms import Forms, Short
 from sim.scenario.model import VERBS, Step, Timing, Travel
@@ -80,7 +81,7 @@ def _arguments(verb: str, *parts: Mapping[str, Key], **rules: Any) -> Record:
     )
 
 
-_PLAIN = ("text", "key", "of", "mode", "times", "call", "message", "metadata", "lose")
+_PLAIN = ("text", "key", "of", "mode", "times", "call", "message", "metadata", "lose", "cursor", "away_ns")
 
 
 def _take(step: Step) -> Mapping[str, Any]:
@@ -115,7 +116,10 @@ STEPS: Mapping[str, Mapping[str, Record]] = {
         "deny": _arguments("deny", _ANSWER, _TIMING, _TRAVEL),
         "reload": _arguments("reload", _TIMING, {"times": _TIMES}),
         "detach": _arguments("detach", _TIMING),
-        "attach": _arguments("attach", _TIMING),
+        "attach": _arguments("attach", _TIMING, {"cursor": Key(CURSOR)}),
+        "hide": _arguments("hide", _TIMING),
+        "show": _arguments("show", _TIMING),
+        "switch": _arguments("switch", _TIMING, {"away": Key(DURATION, "away_ns")}),
     },
     "server": {
         "shutdown": _arguments("shutdown", _TIMING),

@@ -8,23 +8,57 @@ from typing import Any
 from attrs import evolve, frozen
 
 from sim.case import Placement
+from sim.scenario.cursors import CursorPlace, is_cursor
 from sim.scenario.disk_words import AxisValue, losses_of
+from sim.scenario.link_faults import BYTES_MAX
 from sim.scenario.model import CASES_MAX, Axis, Sweep
 from sim.scenario.nodes import List, Node, Scalar
 from sim.scenario.nodes import Mapping as MappingNode
 from sim.scenario.reading import BAD, Reading
 from sim.scenario.records import Key, ListOf, MapOf, Record
 from sim.scenario.shapes import Choice, Data, Name, Number, Schema, Shape
-from sim.scenario.words import POINT, PREFIX
+from sim.scenario.words import COUNT_MAX, POINT, PREFIX
 
 _PLACE = AxisValue()
+_CURSOR = CursorPlace()
+_BYTE = Record(what="a place in a stream", keys={"byte": Key(Number(max=BYTES_MAX), required=True)})
+_FRAME = Record(what="a place in a stream", keys={"frame": Key(Number(max=COUNT_MAX), required=True)})
+
+
+@frozen(kw_only=True)
+class ValueShape(Shape):
+    """One value of an axis: a moment, a cursor, or a place in a stream."""
+
+    what: str = "a place"
+
+    def read(self, node: Node, reading: Reading) -> Any:
+        if is_cursor(node):
+            return _CURSOR.read(node, reading)
+        for kind, shape in (("byte", _BYTE), ("frame", _FRAME)):
+            if isinstance(node, MappingNode) and node.get(kind) is not None:
+                found = shape.read(node, reading)
+                return found if found is BAD else Placement(kind, number=found[kind])  # type: ignore[arg-type]
+        return _PLACE.read(node, reading)
+
+    def write(self, value: Any) -> Data:
+        if value.kind == "cursor":
+            return _CURSOR.write(value)
+        return {value.kind: value.number} if value.kind in ("byte", "frame") else _PLACE.write(value)
+
+    def schema(self) -> Schema:
+        return {"anyOf": [shape.schema() for shape in (_PLACE, _CURSOR, _BYTE, _FRAME)]}
+
+
+_VALUE = ValueShape()
 _EVERY = Record(
     what="a sweep over everything",
     cls=Axis,
     build=lambda **values: Axis(name="", **values),
     keys={
         "every": Key(
-            Choice(("point", "step"), "point or step"), required=True, doc="one case for every point, or step"
+            Choice(("point", "step", "cursor", "byte", "frame"), "what to sweep"),
+            required=True,
+            doc="one case for every point, step, cursor, byte or frame",
         ),
         "in": Key(ListOf(of=PREFIX, what="a list of beginnings"), "inside", doc="only names that begin like this"),
         "since": Key(POINT, doc="the first of the points"),
@@ -50,7 +84,7 @@ class AxisShape(Shape):
 
     def _list(self, node: List, reading: Reading) -> Any:
         whole = [item for item in node.items if _is_every(item)]
-        values = [_PLACE.read(item, reading) for item in node.items if not _is_every(item)]
+        values = [_VALUE.read(item, reading) for item in node.items if not _is_every(item)]
         axes = [_EVERY.read(item, reading) for item in whole]
         if len(whole) > 1:
             return reading.error("E031", whole[1].at, "an axis has one {every: …}", note="list the beginnings in one")
@@ -64,11 +98,11 @@ class AxisShape(Shape):
         every = [_EVERY.write(value)] if value.every else []
         if every and not value.values:
             return every[0]
-        return [*(_PLACE.write(item) for item in value.values), *every]
+        return [*(_VALUE.write(item) for item in value.values), *every]
 
     def schema(self) -> Schema:
         every = _EVERY.schema()
-        return {"anyOf": [every, {"type": "array", "minItems": 1, "items": {"anyOf": [_PLACE.schema(), every]}}]}
+        return {"anyOf": [every, {"type": "array", "minItems": 1, "items": {"anyOf": [_VALUE.schema(), every]}}]}
 
 
 def _is_every(node: Node) -> bool:

@@ -57,12 +57,7 @@ WRONG: Mapping[str, tuple[bytes, str]] = {
     "no YAML": (b"{[}\n", "error[E005]: the YAML cannot be read"),
     "another kind of file": (b"- a list\n", "error[E020]: expected a scenario"),
     "python objects": (f"{HEAD}why: !!python/name:os.system x\n{STEPS}".encode(), "error[E008]: the tag"),
-    "a fault that cannot be run yet": (
-        f"{HEAD}faults:\n  - {{link: {{from: server, to: client}}, cut: {{after_frames: 1}}}}\n{STEPS}".encode(),
-        "error[E301]: faults of links cannot be run yet",
-    ),
 }
-RUN_ONLY = "a fault that cannot be run yet"
 
 
 def assert_one_clear_message(done: Done, says: str) -> None:
@@ -77,8 +72,6 @@ def assert_one_clear_message(done: Done, says: str) -> None:
 def test_a_wrong_file_is_one_problem_with_its_place_and_nothing_is_written(
     journalsim: Command, here: Path, command: str, what: str
 ) -> None:
-    if what == RUN_ONLY and command != "run":
-        pytest.skip("this can be written, checked and formatted")
     data, says = WRONG[what]
     (here / "one.race.yaml").write_bytes(data)
     assert_one_clear_message(journalsim(command, "one.race.yaml"), says)

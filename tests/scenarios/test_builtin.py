@@ -12,7 +12,6 @@ from builtin import FILES, everything, load
 from sim.adapters.loading import LoadedAdapter, load_adapter, zoo
 from sim.engine.hosting import Host, host
 from sim.errors import Exit
-from sim.scenario.crosschecks import unsupported
 from sim.scenario.dump import format_text
 from sim.scenario.model import Scenario
 from sim.search.execute import Executor, workspace
@@ -77,7 +76,6 @@ def test_it_can_be_read_at_a_glance(path: Path) -> None:
     assert len(scenario.why.split()) > 5
     assert scenario.tags
     assert len(path.read_text(encoding="utf-8").splitlines()) <= LINES_MAX
-    assert not unsupported(scenario)
 
 
 @PER_FILE

@@ -78,3 +78,9 @@ def test_other_data_is_no_case(data: dict[str, Any], message: str) -> None:
     with pytest.raises(ValueError, match="case") as caught:
         case_from_data(data)
     assert str(caught.value).startswith(message)
+
+
+def test_cursors_and_places_in_a_stream_read_as_words() -> None:
+    assert str(Placement("cursor", "ahead")) == "cursor:ahead"
+    assert str(Placement("cursor", "frame", 3)) == "cursor:frame 3"
+    assert str(Placement("byte", number=17)) == "byte:17"

@@ -136,6 +136,10 @@ script:
     - hang: {}
 faults:
   - {link: {from: server, to: bob}, cut: {after_frames: 2}}
+  - {link: {from: bob, to: server}, half_open: $cut, restore: 1s, connection: each}
+  - {link: {from: server, to: alice}, end: {after_lines: 1}, connection: 2}
+  - {link: {from: server, to: alice}, gather: close, chunk: 7}
+  - {link: {from: alice, to: server}, gather: 1ms, slow: 1us, buffer: 100, latency: 5ms}
 steps:
   - alice.send: {text: "Hi", key: "k1", at: $when, as: first, late: 10ms}
   - alice.send: {text: "Again", after: first, delay: 1s, within: 2s, lost: true}
@@ -146,6 +150,12 @@ steps:
   - bob.reload: {times: 2}
   - bob.detach: {at: 1200ms}
   - bob.attach: {}
+  - bob.attach: {cursor: mid part}
+  - bob.attach: {cursor: frame 3, as: third}
+  - bob.attach: {cursor: $cursor}
+  - bob.hide:
+  - bob.show: {after: third}
+  - bob.switch: {away: 1s}
   - server.shutdown: {at: tool.t1.result.before}
   - server.restart:
   - server.crash: {lose: unsynced, at: store.append#4.before}
@@ -155,6 +165,8 @@ steps:
   - clock.jump: {by: -1h}
   - clock.jump: {by: 90m, as: forward}
 sweep:
+  cut: [never, {byte: 4}, {frame: 2}]
+  cursor: [equal, frame 2, {every: cursor}]
   when:
     - never
     - 5us

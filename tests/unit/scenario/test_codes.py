@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 
 import sim.scenario
-from sim.scenario.crosschecks import unsupported
 from sim.scenario.dump import format_text
 from sim.scenario.files import find_scenarios, load_file
 from sim.scenario.loader import load_scenario
@@ -65,6 +64,7 @@ EXAMPLES: dict[str, str] = {
     "E210": HEAD + "steps: []\n",
     "E211": HEAD + TAIL + "script: {model: [{stream: [{text: a}]}]}\n",
     "E212": HEAD + "steps: [{client.stop: {as: a}}, {client.stop: {as: a}}]\n",
+    "E213": HEAD + "steps: [{client.stop: {at: $x}}]\nsweep: {x: {every: byte}}\n",
 }
 
 
@@ -93,9 +93,7 @@ def test_codes_of_files_and_formatting(tmp_path: Path) -> None:
         format_text(f"{HEAD}# x\nactors: {{model: {{is: llm}}}}\n{TAIL}".encode(), "x")
     for error in (missing, empty, comment):
         found |= codes_of(error.value)
-    fault = load_scenario(f"{HEAD}faults: [{{link: {{from: server, to: client}}, cut: {{}}}}]\n{TAIL}".encode(), "x")
-    found |= {problem.code for problem in unsupported(fault)}
-    assert found == {"E001", "E015", "E016", "E301"}
+    assert found == {"E001", "E015", "E016"}
     assert found | set(EXAMPLES) == set(CODES)
 
 

@@ -6,10 +6,10 @@ from collections.abc import Callable
 
 import pytest
 
-from sim.scenario.crosschecks import chunk_count, unsupported
+from sim.scenario.crosschecks import chunk_count
 from sim.scenario.loader import load_scenario
 from sim.scenario.model import Scenario
-from sim.scenario.problems import Problem, ScenarioError, render
+from sim.scenario.problems import Problem, ScenarioError
 
 Load = Callable[[str], Scenario]
 Problems = Callable[[str], list[Problem]]
@@ -236,21 +236,9 @@ def test_chunks_are_counted_as_the_model_streams_them(everything: str) -> None:
     assert [chunk_count(turn) for turn in scenario.model.turns] == [26, 0, 0, 0, 0, 0]
 
 
-def test_what_cannot_run_yet_is_listed(stop_vs_completion: str) -> None:
-    scenario = load_scenario(stop_vs_completion.encode(), "a.race.yaml")
-    assert (
-        render(unsupported(scenario, stop_vs_completion))
-        == """\
-error[E301]: faults of links cannot be run yet
-  --> a.race.yaml:27:5
-   |
-27 |   - link: {from: server, to: alice}
-   |     ^^^^
-   = help: detach and attach steps cut and restore a reader
-1 error, 0 warnings in 1 file (nothing was run)"""
-    )
-    assert [(p.line, p.column) for p in unsupported(scenario)] == [(27, 0)]
-
-
-def test_a_scenario_without_link_faults_can_run(first_stop: str) -> None:
-    assert unsupported(load_scenario(first_stop.encode(), "a")) == []
+def test_an_axis_sweeps_what_it_is_used_for(codes: Codes) -> None:
+    link = "faults: [{link: {from: server, to: client}, cut: $a}]\n"
+    assert codes(f"{link}{steps('client.reload:')}sweep: {{a: {{every: point}}}}\n") == ["E213 a"]
+    attach = steps("client.attach: {cursor: $a}")
+    assert codes(f"{attach}sweep: {{a: [equal, frame 2, {{every: byte}}]}}\n") == ["E213 a"]
+    assert codes(f"{steps('client.stop: {at: $a}')}sweep: {{a: [ahead]}}\n") == ["E213 a"]

@@ -10,9 +10,10 @@ import pytest
 from sim.case import NEVER, Placement
 from sim.scenario.dump import dump_scenario
 from sim.scenario.loader import load_scenario
-from sim.scenario.model import VERBS, Axis, Exemption, Expectation, LinkFault, Scenario, Step, Sweep, Timing, Travel
+from sim.scenario.model import VERBS, Axis, Exemption, Expectation, Scenario, Step, Sweep, Timing, Travel
 from sim.scenario.problems import Problem
 from sim.scenario.steps import STEPS
+from sim.scenario.wire import Cursor, LinkFault, LinkShape, Spot
 
 Load = Callable[[str], Scenario]
 Problems = Callable[[str], list[Problem]]
@@ -124,7 +125,7 @@ def test_wrong_steps_are_refused(codes: Codes, text: str, found: list[str]) -> N
         (
             "client.cancel: {}",
             'unknown action "cancel" for a client',
-            "clients can: approve, attach, deny, detach, reload, resubmit, send, stop",
+            "clients can: approve, attach, deny, detach, hide, reload, resubmit, send, show, stop, switch",
             'did you mean "stop"?',
         ),
         (
@@ -136,7 +137,7 @@ def test_wrong_steps_are_refused(codes: Codes, text: str, found: list[str]) -> N
         (
             "client.crash: {}",
             'unknown action "crash" for a client',
-            "clients can: approve, attach, deny, detach, reload, resubmit, send, stop",
+            "clients can: approve, attach, deny, detach, hide, reload, resubmit, send, show, stop, switch",
             "",
         ),
         ("model.send: x", 'unknown action "send" for the model', "it acts only by the script", ""),
@@ -203,14 +204,70 @@ def test_faults_of_links_are_accepted(load: Load, codes: Codes) -> None:
     scenario = load(
         "faults:\n  - {link: {from: server, to: client}, cut: {after_frames: 2, mid_frame: true}, restore: 1ms}\n"
     )
-    assert scenario.faults == (LinkFault(to="client", after_frames=2, mid_frame=True, restore_ns=MS),)
+    assert scenario.faults == (LinkFault(client="client", spot=Spot(after_frames=2, mid_frame=True), restore_ns=MS),)
     assert scenario.faults[0].line == 4
-    assert load("faults: [{link: {from: server, to: client}, cut: }]\n").faults == (LinkFault(to="client"),)
-    assert codes("faults: [{link: {from: client, to: bob}, cut: {after: 1}}]\n") == [
-        "E025 client",
-        "E102 bob",
-        "E101 after",
+    assert load("faults: [{link: {from: server, to: client}, cut: }]\n").faults == (LinkFault(client="client"),)
+    assert codes("faults: [{link: {from: server, to: bob}, cut: {after: 1}}]\n") == ["E102 bob", "E101 after"]
+    assert codes("faults: [{link: {from: client, to: client}, cut: }]\n") == [
+        "E031 {link: {from: client, to: client}, cut: }"
     ]
+    assert codes("faults: [{link: {from: server, to: server}, cut: }]\n") == [
+        "E031 {link: {from: server, to: server}, cut: }"
+    ]
+
+
+def test_every_fault_of_a_link_has_a_place_or_an_axis(load: Load, codes: Codes) -> None:
+    link = "link: {from: client, to: server}"
+    found = load(f"faults: [{{{link}, half_open: {{after_bytes: 9}}, connection: each}}]\n").faults
+    assert found == (LinkFault(client="client", up=True, kind="half_open", spot=Spot(after_bytes=9), connection=0),)
+    swept = load(f"faults: [{{{link}, reset: $cut, connection: 2}}]\nsweep: {{cut: {{every: byte}}}}\n").faults
+    assert swept == (LinkFault(client="client", up=True, kind="reset", spot=Spot(axis="cut"), connection=2),)
+    assert codes(f"faults: [{{{link}, cut: , end: }}]\n") == ["E031 end"]
+    assert codes(f"faults: [{{{link}, cut: {{after_bytes: 1, mid_frame: true}}}}]\n") == ["E031 mid_frame"]
+    assert codes(f"faults: [{{{link}, cut: here}}]\n") == ["E020 here"]
+    assert codes(f"faults: [{{{link}}}]\n") == [f"E030 {{{link}}}"]
+
+
+def test_shapes_of_links_are_entries_of_their_own(load: Load, codes: Codes) -> None:
+    link = "link: {from: server, to: client}"
+    slow = load(f"faults: [{{{link}, latency: 5ms, gather: close, chunk: 7, slow: 1us, buffer: 100}}]\n").faults
+    assert slow == (
+        LinkShape(client="client", latency_ns=5 * MS, gather_ns=None, chunk_bytes=7, slow_ns=1000, buffer_bytes=100),
+    )
+    assert load(f"faults: [{{{link}, gather: 2ms}}]\n").faults == (LinkShape(client="client", gather_ns=2 * MS),)
+    assert codes(f"faults: [{{{link}, chunk: 7, cut: }}]\n") == [f"E031 {{{link}, chunk: 7, cut: }}"]
+
+
+def test_cursors_are_words_frames_or_an_axis(load: Load, codes: Codes) -> None:
+    def cursor(text: str) -> Cursor | None:
+        return load(f"{SEND}  - client.attach: {{cursor: {text}}}\n").steps[-1].cursor
+
+    assert cursor("none") == Cursor()
+    assert cursor("foreign run") == Cursor(form="foreign_run")
+    assert cursor("frame 3") == Cursor(form="frame", frame=3)
+    swept = load(f"{SEND}  - client.attach: {{cursor: $c}}\nsweep: {{c: [mid part, frame 2, {{every: cursor}}]}}\n")
+    assert swept.steps[-1].cursor == Cursor(axis="c")
+    assert swept.sweep.axes[0].values == (Placement("cursor", "mid_part"), Placement("cursor", "frame", 2))
+    for wrong in ("frame", "frame 0", "ahed", "frame 999999"):
+        assert codes(f"{SEND}  - client.attach: {{cursor: {wrong}}}\n") == [f"E025 {wrong}"]
+    assert codes(f"{SEND}  - client.attach: {{cursor: $c}}\nsweep: {{c: [frame 0]}}\n") == ["E025 frame 0"]
+
+
+def test_places_in_a_stream_are_values_of_an_axis(load: Load, codes: Codes) -> None:
+    fault = "faults: [{link: {from: server, to: client}, cut: $c}]\n"
+    axis = load(f"{fault}sweep: {{c: [never, {{byte: 4}}, {{frame: 2}}, {{every: frame}}]}}\n").sweep.axes[0]
+    assert axis.values == (NEVER, Placement("byte", number=4), Placement("frame", number=2))
+    assert axis.every == "frame"
+    assert codes(f"{fault}sweep: {{c: [{{byte: no}}]}}\n") == ["E023 no"]
+
+
+def test_a_scenario_says_whether_clients_watch_over_the_wire(load: Load) -> None:
+    assert not load(SEND).uses_wire
+    assert load("faults: [{link: {from: server, to: client}, cut: }]\n").uses_wire
+    assert load("actors: {client: {is: client, wire: true}}\n" + SEND).uses_wire
+    assert load(f"{SEND}  - client.hide:\n").uses_wire
+    assert load(f"{SEND}  - client.attach: {{cursor: none}}\n").uses_wire
+    assert load(f"{SEND}  - client.switch: {{away: 1s}}\n").steps[-1].away_ns == 1000 * MS
 
 
 # --- expectations --------------------------------------------------------------------------------

@@ -53,7 +53,7 @@ error[E103]: unknown action "sotp" for a client
   --> scenarios/stop_race.race.yaml:12:11
    |
 12 |   - alice.sotp: {at: $stop}
-   |           ^^^^ clients can: approve, attach, deny, detach, reload, resubmit, send, stop
+   |           ^^^^ clients can: approve, attach, deny, detach, hide, reload, resubmit, send, show, stop, switch
    = help: did you mean "stop"?
 2 errors, 0 warnings in 1 file (nothing was run)"""
     )
