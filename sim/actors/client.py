@@ -126,6 +126,15 @@ class Client:
             self.attached = True
             self._record("client.attached")
 
+    def hide(self, step: Step) -> None:
+        """The tab goes into the background, which only a client on the wire notices."""
+
+    def show(self, step: Step) -> None:
+        """The tab comes back to the front."""
+
+    def switch(self, step: Step) -> None:
+        """The person looks at another session; a client that is not on the wire has only one."""
+
     # --- the connection
 
     def lose_connection(self) -> None:
@@ -152,6 +161,9 @@ class Client:
             )
 
     # --- what the client is told
+
+    def run_began(self, run: str) -> None:
+        """A run has begun in the session that the client shows; its frames come by themselves."""
 
     def frame(self, frame: Frame) -> None:
         """The server sends a frame; it is applied when it has arrived."""

@@ -135,6 +135,10 @@ class WorldPorts:
         """Starts a background task of the process."""
         self._process.spawn(name, task)
 
+    def spawn_waiting(self, name: str, task: Callable[[], Awaitable[None]]) -> None:
+        """Starts a task that may wait for ever; for our own adapters, no part of the protocol."""
+        self._process.spawn(name, task, waits=True)
+
     def mint(self, prefix: str) -> str:
         """Returns a fresh id."""
         return self._world.mint(prefix)

@@ -29,13 +29,20 @@ class Process:
         self._tasks: dict[Task, None] = {}
         self._scopes: dict[str, trio.CancelScope] = {}
 
-    def spawn(self, name: str, task: Callable[[], Awaitable[None]]) -> None:
-        """Starts a task that dies with the process; a name in use gets a number."""
+    def spawn(self, name: str, task: Callable[[], Awaitable[None]], *, waits: bool = False) -> None:
+        """Starts a task that dies with the process; a name in use gets a number.
+
+        Args:
+            name: of the task.
+            task: to run.
+            waits: it may wait for ever and is no deadlock: an open stream, a lifespan.
+        """
         if not self.alive:
             raise Killed
         number = self._world.number(f"task {name}")
         unique = name if number == 1 else f"{name}/{number}"
-        self.unfinished[unique] = None
+        if not waits:
+            self.unfinished[unique] = None
         self._nursery.start_soon(self._run, unique, task, name=unique)
 
     async def _run(self, name: str, task: Callable[[], Awaitable[None]]) -> None:

@@ -46,10 +46,7 @@ POLICIES: Mapping[str, tuple[str, ...]] = {
     "reattach": ("suffix", "whole_turn"),
     "bad_cursor": ("restart", "gap"),
 }
-"""Questions on which public systems disagree, as options of a scenario.
-
-What a Stop keeps is not here: it is the ``mode`` of the stop itself.
-"""
+"""Questions on which public systems disagree, as options of a scenario; what a Stop keeps is its own ``mode``."""
 
 HIDDEN_FROM_MODEL = "hidden_from_model"
 """The one metadata flag with a meaning of its own: true keeps an item out of the model's context."""
@@ -188,6 +185,7 @@ class Statistics:
         partial_messages_max: declared bound for ``partial_messages``; 0 if none is declared.
         partial_bytes_max: declared bound for ``partial_bytes``; 0 if none is declared.
         active_runs: runs without a terminal.
+        reader_bytes, reader_bytes_max: the most that is held for one reader of a stream, and its bound, if declared.
     """
 
     partial_messages: int = 0
@@ -195,6 +193,8 @@ class Statistics:
     partial_messages_max: int = 0
     partial_bytes_max: int = 0
     active_runs: int = 0
+    reader_bytes: int | None = None
+    reader_bytes_max: int | None = None
 
 
 # --- what the harness plants -------------------------------------------------------------------

@@ -16,11 +16,13 @@ from typing import Any
 import trio
 
 from sim.actors.client import Answer, Client
+from sim.actors.exchange import Exchange
 from sim.adapters.checks import checked_items
 from sim.adapters.machine import Machine
 from sim.adapters.ports import Cast, WorldPorts
 from sim.adapters.process import Process, describe, leaves
 from sim.adapters.protocol import Frame, Item, OutcomeUnknown, RunBusy, RunnerAdapter, Statistics
+from sim.adapters.streams import Streams
 from sim.engine.entries import Killed
 from sim.engine.world import World
 from sim.errors import AdapterError
@@ -75,7 +77,7 @@ class Server:
         self._ended: set[str] = set()  # membership only
         self._asked: dict[str, str] = {}  # call -> run, for approvals that nobody has answered
         self._open_answers: dict[int, Callable[[], None]] = {}
-        self._high_water = (0, 0)
+        self._high_water = (0, 0, 0)
 
     # --- the process
 
@@ -198,6 +200,15 @@ class Server:
         return [run for run in self._accepted if run not in self._ended]
 
     @property
+    def up(self) -> bool:
+        """Whether a process answers."""
+        return self.process is not None and self._adapter is not None
+
+    def running(self, session: str) -> bool:
+        """Whether a run of the session has not ended."""
+        return any(self._accepted[run] == session for run in self.active)
+
+    @property
     def waits_for_people(self) -> list[str]:
         """What a person could still answer, as phrases."""
         return [f"an answer about {call}" for call in self._asked] if self.process is not None else []
@@ -226,6 +237,33 @@ class Server:
                     answer(items)
 
             self.process.spawn("serve.read", work)
+
+    def open_stream(self, exchange: Exchange) -> None:
+        """A client's request for a stream has arrived, perhaps with a message to submit first."""
+        process, adapter = self.process, self._adapter
+        assert process is not None, "the client asks whether the server is up"
+        assert adapter is not None
+        attach = partial(self._attempt, "attach", adapter.attach)  # type: ignore[attr-defined]  # claimed by replay
+        streams = Streams(self._world, process, attach, self.disconnected, self._trouble)
+        if exchange.key is None:
+            streams.open(exchange)
+        else:
+            process.spawn("serve.start", partial(self._start_and_stream, streams, exchange))
+
+    async def _start_and_stream(self, streams: Streams, exchange: Exchange) -> None:
+        told: list[Any] = []
+
+        def answer(*what: Any) -> None:
+            told.extend(what)
+            exchange.told(*what)
+
+        await self._start(exchange.session, exchange.text, exchange.key or "", answer)
+        if told[0] == "ok":
+            streams.open(exchange)
+        else:
+            exchange.head(409 if told[2] == "busy" else 500, "application/json")
+            exchange.connection.end("server", self._world.now_ns())
+            exchange.moved()
 
     def disconnected(self, session: str, client: str) -> None:
         """The server notices that a client is gone."""
@@ -277,6 +315,9 @@ class Server:
             again = run in self._accepted
             self._accepted.setdefault(run, session)
             self._world.record("server", "run.accepted", run, key=key, text=text, session=session, again=again)
+            for client in self.clients:
+                if client.session == session and not again:
+                    client.run_began(run)
             answer("ok", run, "")
 
     async def _stop(self, session: str, run: str, step: Step, answer: Answer) -> None:
@@ -388,8 +429,11 @@ class Server:
         if statistics is None or inspect.iscoroutinefunction(statistics):
             return
         sizes = statistics()
-        if isinstance(sizes, Statistics) and (sizes.partial_messages, sizes.partial_bytes) > self._high_water:
-            self._high_water = (sizes.partial_messages, sizes.partial_bytes)
+        if not isinstance(sizes, Statistics):
+            return
+        new = (sizes.partial_messages, sizes.partial_bytes, sizes.reader_bytes or 0)
+        if new[:2] > self._high_water[:2] or new[2] > self._high_water[2]:
+            self._high_water = (*max(new[:2], self._high_water[:2]), max(new[2], self._high_water[2]))
             self._world.record("journal", "statistics.taken", statistics=sizes, quiet=False)
 
     def _relay(self, session: str, frame: Frame) -> None:

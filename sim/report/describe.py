@@ -148,6 +148,10 @@ def _copy(w: _Words) -> str:
     return "again" if isinstance(copy, int) and copy > 1 else ""
 
 
+def _connection(w: _Words) -> str:
+    return w.after("#", "connection")
+
+
 def _statistics(w: _Words) -> Parts:
     record = plain(w.raw("statistics"))
     record = record if isinstance(record, Mapping) else {}
@@ -179,6 +183,16 @@ _WRITERS: Mapping[str, Callable[[_Words], Parts]] = {
     "client.disconnected": lambda w: ("loses its connection",),
     "client.detached": lambda w: ("detaches",),
     "client.attached": lambda w: ("attaches",),
+    "client.control": lambda w: ("is told", w.control, w.attachment, w.after(": ", "reason")),
+    "client.view": lambda w: ("page shows", w.rows("items"), w.after("at ", "cursor")),
+    "stream.asked": lambda w: ("asks for a", w.what, _connection(w), w.after("after ", "cursor")),
+    "stream.answered": lambda w: ("answers", w.client, w.status, _connection(w)),
+    "stream.sent": lambda w: ("writes to", w.client, w.quote("data")),
+    "stream.closed": lambda w: ("closes", w.client, _connection(w), w.after(": ", "why")),
+    "stream.over": lambda w: ("stream", "ends" if w.raw("clean") else "breaks", _connection(w)),
+    "stream.given_up": lambda w: ("asks no more", w.after(": ", "reason")),
+    "stream.endless": lambda w: ("is closed after", w.connections, "connections"),
+    "link.broke": lambda w: ("link", w.fault, w.direction, _connection(w)),
     "request.delivered": lambda w: ("receives", w.verb, w.key, _copy(w)),
     "request.lost": lambda w: ("never receives", w.verb, w.key),
     "run.accepted": lambda w: ("accepts", w.run, w.key, "again" if w.raw("again") else ""),

@@ -21,7 +21,7 @@ ROWS_MAX = 28  # one screen
 BEFORE, AFTER = 3, 2  # rows of context around each piece of evidence
 FOLD_MIN = 3  # fewer rows than this are no easier to read when folded
 
-_NOISE = frozenset({"step.taken", "statistics.taken", "journal.context"})
+_NOISE = frozenset({"step.taken", "statistics.taken", "journal.context", "stream.sent"})
 _FIXED_LANES = ("model", "tools", "server", "journal")
 
 

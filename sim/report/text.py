@@ -41,9 +41,12 @@ def campaign_header(campaign: CampaignResult, about: About) -> str:
         version=about.version,
         seed=campaign.seed,
         profile=campaign.profile,
-        adapter=campaign.adapter,
+        adapter=f"{campaign.adapter}{REAL_TIME if campaign.adapter.startswith('http') else ''}",
         shard=campaign.shard,
     )
+
+
+REAL_TIME = " (real time, not bit-exact)"
 
 
 def scenario_lines(result: ScenarioResult) -> str:

@@ -36,10 +36,14 @@ def count(number: int, noun: str) -> str:
 
 
 def swept(result: ScenarioResult) -> str:
-    """Returns ``40/40 points``; where they are those of a disk, ``20/20 disk operations``; empty without a sweep."""
+    """Returns ``40/40 points``; where they are those of a disk, ``20/20 disk operations``; empty without a sweep.
+
+    A sweep may be over cursors, bytes and frames too.
+    """
     if result.operations_total:
         return f"{result.operations_swept}/{result.operations_total} disk operations"
-    return f"{result.points_swept}/{result.points_total} points" if result.points_total else ""
+    nouns = result.swept or (("points", result.points_swept, result.points_total),)
+    return ", ".join(f"{done}/{total} {noun}" for noun, done, total in nouns if total)
 
 
 def duration(time_ns: int) -> str:

@@ -142,7 +142,7 @@ def answer() -> None:
 async def _traces(it: Host, executor: Executor) -> list[dict[str, Any]]:
     base = undisturbed(executor.scenario)
     first = await executor.run(it, base)
-    swept = spell_out(executor.scenario, first.points, first.steps)
+    swept = spell_out(executor.scenario, first.points, first.steps, first.history.events)
     traces = []
     for case in dict.fromkeys((base, *_spread(swept.cases))):
         ran = await executor.run(it, case)

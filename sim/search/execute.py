@@ -20,6 +20,8 @@ from attrs import asdict, evolve, frozen
 
 from sim.actors.client import Client
 from sim.actors.director import Director
+from sim.actors.wire_client import WireClient
+from sim.actors.wiring import faults_met, link_of, with_cursor
 from sim.adapters.loading import LoadedAdapter, runner
 from sim.adapters.machine import Machine
 from sim.adapters.ports import Cast
@@ -174,6 +176,7 @@ class _Stage:
         self._adapter = adapter
         self._where = where
         self._points: tuple[str, ...] = ()
+        self._over_wire = scenario.uses_wire and adapter.capabilities.replay != "none"
 
     async def play(self, scheduler: Scheduler, strategy: Strategy | None) -> Ran:
         scheduler.reset(strategy, self._case.delays)
@@ -208,7 +211,7 @@ class _Stage:
             points=self._points,
             steps=self._steps,
             virtual_ns=scheduler.now_ns,
-            reached=director.reached,
+            reached=director.reached and faults_met(self._scenario, self._case, world.events),
         )
 
     async def _phases(self, director: Director) -> None:
@@ -243,11 +246,18 @@ class _Stage:
         """Undoes what the faults left broken: a server that is down, a client that does not reattach by itself."""
         if self._scheduler.over is None and self._server.process is None:
             await self._complete("setup", self._server.start_process)
+        self._look("quiet")
         lost = [client for client in self._clients.values() if not client.connected]
         for client in lost:
             client.reattach()
         if lost and self._scheduler.over is None:
             await self._scheduler.wait_quiet(QUIET_WITHIN_NS)
+            self._look("healed")
+
+    def _look(self, reason: str) -> None:
+        for client in self._clients.values():
+            if isinstance(client, WireClient):
+                client.look(reason)
 
     async def _complete(self, verb: str, work: Callable[[], Awaitable[Any]]) -> bool:
         """Awaits a verb in a task of its own, so that one that never returns is noticed."""
@@ -280,7 +290,12 @@ class _Stage:
 
     def _make_clients(self, server: Server) -> dict[str, Client]:
         specs = {spec.name: spec for spec in self._scenario.clients}
-        clients = [Client(self._world, spec, _session(spec, specs), server) for spec in specs.values()]
+        clients = [
+            WireClient(self._world, spec, _session(spec, specs), server, link_of(self._scenario, spec, self._case))
+            if self._over_wire
+            else Client(self._world, spec, _session(spec, specs), server)
+            for spec in specs.values()
+        ]
         server.clients = clients
         self._by_name = {client.name: client for client in clients}
         return self._by_name
@@ -290,6 +305,7 @@ class _Stage:
             self._world.jump_wall(step.by_ns)
             return
         client = self._by_name.get(step.actor)
+        step = with_cursor(step, self._case)
         if client is None:
             self._server.take(step)
         elif step.verb == "send":

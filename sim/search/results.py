@@ -117,6 +117,7 @@ class ScenarioResult:
         points_total: points that the sweep asked for.
         operations_swept: where all of them are of a disk, operations at which the action happened before and after.
         operations_total: such operations that the sweep asked for.
+        swept: the same by noun, for sweeps over points, cursors, bytes and frames: noun, happened, asked for.
         explored: cases beyond those that the sweep spells out (delays, random schedules).
         tallies: per invariant.
         failures: one per cause, the most telling first.
@@ -135,6 +136,7 @@ class ScenarioResult:
     points_total: int = 0
     operations_swept: int = 0
     operations_total: int = 0
+    swept: tuple[tuple[str, int, int], ...] = ()
     explored: int = 0
     tallies: Mapping[str, Tally] = field(factory=dict)
     failures: tuple[Failure, ...] = ()

@@ -124,6 +124,7 @@ def run_scenario(
         points_total=swept.places_total,
         operations_swept=len(operations(swept, book.reached)),
         operations_total=len(operations(swept)),
+        swept=swept.nouns(book.reached),
         explored=book.explored,
         tallies=dict(sorted(book.tallies.items())),
         failures=failures,
@@ -147,6 +148,7 @@ def unclaimed(scenario: Scenario, adapter: LoadedAdapter) -> str:
     """Returns why the adapter is not asked at all, or nothing."""
     claimed = adapter.capabilities
     lacks = [need for need in scenario.needs if not _claims(claimed, need)]
+    lacks += ["replay"] if scenario.uses_wire and claimed.replay == "none" else []
     lacks += [f"the policy {name}" for name in scenario.policies if name not in claimed.policies]
     verbs = {step.verb for step in scenario.steps if step.actor == "maintenance"}
     lacks += sorted(f"maintenance {verb}" for verb in verbs if verb not in claimed.maintenance)
@@ -188,7 +190,7 @@ async def _search(
     if result.trouble:
         book.stopped = True  # its undisturbed run says nothing about where a sweep could place anything
         return Swept(cases=(), places={})
-    swept = spell_out(executor.scenario, first.points, first.steps)
+    swept = spell_out(executor.scenario, first.points, first.steps, first.history.events)
     for case in swept.cases:
         if stop() or book.stopped:
             return swept

@@ -14,6 +14,7 @@ from pathlib import Path
 
 from attrs import evolve, frozen
 
+from sim.actors.wiring import with_cursor, with_spots
 from sim.adapters.loading import LoadedAdapter
 from sim.case import Case, Delay
 from sim.engine.hosting import Host
@@ -64,7 +65,13 @@ def concrete(scenario: Scenario, case: Case) -> Scenario:
         label = f"{action.verb}-{number}"
         steps.append(Step(actor=action.actor, verb=action.verb, label=label, timing=Timing(at=action.at)))
     return evolve(
-        scenario, steps=tuple(_with_live_anchors(steps)), sweep=Sweep(), schedule=case.delays, covers=(), tags=()
+        scenario,
+        steps=tuple(with_cursor(step, case) for step in _with_live_anchors(steps)),
+        faults=tuple(with_spots(scenario.faults, case)),
+        sweep=Sweep(),
+        schedule=case.delays,
+        covers=(),
+        tags=(),
     )
 
 

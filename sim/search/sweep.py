@@ -10,13 +10,17 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Container, Iterable
+from collections import Counter
+from collections.abc import Container, Iterable, Iterator
+from typing import get_args
 
 from attrs import evolve, frozen
 
 from sim.case import NEVER, Case, Placement
 from sim.errors import UsageError
+from sim.history import Event
 from sim.scenario.model import Axis, Scenario
+from sim.scenario.wire import CursorForm, LinkFault
 
 
 @frozen(kw_only=True)
@@ -31,6 +35,18 @@ class Swept:
     cases: tuple[Case, ...]
     places: dict[str, tuple[Placement, ...]]
 
+    def nouns(self, reached: Iterable[tuple[str, str]]) -> tuple[tuple[str, int, int], ...]:
+        """Returns what was swept: noun, how many of them really happened, and how many there are."""
+        known = set(reached)  # membership only
+        done: Counter[str] = Counter()
+        total: Counter[str] = Counter()
+        for name, places in self.places.items():
+            for place in places:
+                noun = {"byte": "bytes", "frame": "frames", "cursor": "cursors"}.get(place.kind, "points")
+                total[noun] += 1
+                done[noun] += (name, str(place)) in known
+        return tuple((noun, done[noun], count) for noun, count in total.items())
+
     @property
     def places_total(self) -> int:
         """How many places the sweep asked for, over all axes."""
@@ -43,25 +59,27 @@ def undisturbed(scenario: Scenario) -> Case:
     return Case(scenario=scenario.name, axes=axes, delays=scenario.schedule)
 
 
-def spell_out(scenario: Scenario, points: Iterable[str], steps: int) -> Swept:
+def spell_out(scenario: Scenario, points: Iterable[str], steps: int, events: tuple[Event, ...] = ()) -> Swept:
     """Returns the cases of a scenario.
 
     Args:
         scenario: with its sweep.
         points: that the undisturbed run passed, in order.
         steps: that it took.
+        events: of its history, for axes of cursors, bytes and frames.
 
     Raises:
         UsageError: the sweep has more cases than its limit.
     """
     listed = tuple(points)
-    places = {axis.name: _places(axis, listed, steps) for axis in scenario.sweep.axes}
+    places = {
+        axis.name: _places(axis, listed, steps) or _on_the_wire(axis, scenario, events) for axis in scenario.sweep.axes
+    }
     values = {axis.name: axis.values + places[axis.name] for axis in scenario.sweep.axes}
     for axis in scenario.sweep.axes:
         if not values[axis.name]:
             raise UsageError(
-                f"{scenario.path or scenario.name}: axis ${axis.name} is empty: no point of the undisturbed run "
-                f"{_wanted(axis)}; journalsim show {scenario.name} --points lists them"
+                f"{scenario.path or scenario.name}: axis ${axis.name} is empty: {_why_empty(axis, scenario)}"
             )
     count = math.prod(len(v) for v in values.values())
     if count > scenario.sweep.limit:
@@ -122,6 +140,46 @@ def _wanted(axis: Axis) -> str:
     words = [f"starts with {' or '.join(axis.inside)}"] if axis.inside else []
     words += [f"is between {axis.since or 'the first'} and {axis.until or 'the last'}"] * bool(axis.since or axis.until)
     return " and ".join(words)
+
+
+def _why_empty(axis: Axis, scenario: Scenario) -> str:
+    if axis.every in ("cursor", "byte", "frame"):
+        return "nothing was sent over that link in the undisturbed run"
+    return f"no point of the undisturbed run {_wanted(axis)}; journalsim show {scenario.name} --points lists them"
+
+
+def _on_the_wire(axis: Axis, scenario: Scenario, events: tuple[Event, ...]) -> tuple[Placement, ...]:
+    """Returns a place for every cursor that a page could attach with, or every byte or frame of a connection."""
+    if axis.every == "cursor":
+        step = next(s for s in scenario.steps if s.cursor is not None and s.cursor.axis == axis.name)
+        known = _cursors_before(step.actor, step.label, events)
+        forms = [Placement("cursor", form) for form in get_args(CursorForm) if form != "frame"]
+        return (*forms, *(Placement("cursor", "frame", number) for number in range(1, known + 1))) if events else ()
+    if axis.every not in ("byte", "frame"):
+        return ()
+    fault = next(f for f in scenario.faults if isinstance(f, LinkFault) and f.spot.axis == axis.name)
+    sizes = list(_sizes(fault.client, fault.connection or 1, events))
+    last = sum(sizes) if axis.every == "byte" else len(sizes)
+    kind = axis.every
+    return tuple(Placement(kind, number=number) for number in range(last + 1)) if sizes else ()
+
+
+def _cursors_before(client: str, label: str, events: tuple[Event, ...]) -> int:
+    """Returns how many cursors a page had before a step was taken."""
+    cursors: dict[str, None] = {}
+    for event in events:
+        if event.kind == "step.taken" and event.actor == client and event.data["label"] == label:
+            break
+        if event.kind == "client.applied" and event.actor == client and event.data.get("cursor"):
+            cursors[event.data["cursor"]] = None
+    return len(cursors)
+
+
+def _sizes(client: str, connection: int, events: tuple[Event, ...]) -> Iterator[int]:
+    for event in events:
+        data = event.data
+        if event.kind == "stream.sent" and data["client"] == client and data["connection"] == connection:
+            yield len(data["data"].encode("utf-8", "surrogateescape"))
 
 
 def _inside(name: str, prefixes: tuple[str, ...]) -> bool:

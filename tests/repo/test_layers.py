@@ -19,6 +19,7 @@ LAYERS = (
     ("sim.sse", 0),
     ("sim.adapters.disk_protocol", 0),
     ("sim.actors.disk_faults", 0),  # the words for disks, which a case holds
+    ("sim.adapters.stream_protocol", 0),
     ("sim.scenario", 1),
     ("sim.invariants", 1),
     ("sim.engine", 2),
