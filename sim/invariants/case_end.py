@@ -61,7 +61,7 @@ class CaseEnd:
     @cached_property
     def views(self) -> Mapping[str, tuple[Item, ...]]:
         """What each client shows; one that was told nothing is missing."""
-        told = (*self.facts.of("client.applied"), *self.facts.of("client.reloaded"))
+        told = [e for kind in ("client.applied", "client.reloaded", "client.view") for e in self.facts.of(kind)]
         return views_of(sorted(told, key=lambda event: event.position))
 
     def view(self, client: str) -> tuple[tuple[Item, str | None], ...]:

@@ -61,7 +61,9 @@ def applied_with(applied: Applied, event: Event) -> Applied:
     data = event.data
     text, reasoning = str(data.get("text", "")), str(data.get("reasoning", ""))
     frame = data["frame"]
-    if frame == "message.delta":
+    if data.get("shown") is not None and frame in ("message.opened", "message.delta"):
+        text, reasoning = data["shown"], data["shown_reasoning"]  # over the wire the page itself says what it shows
+    elif frame == "message.delta":
         text, reasoning = applied.text + text, applied.reasoning + reasoning
     elif frame in ("message.completed", "message.interrupted"):
         reasoning = reasoning or applied.reasoning  # the last frame of a message need not say it again

@@ -22,6 +22,8 @@ from sim.invariants.requests import ONE_REQUEST_ONE_EFFECT, PROMPT_FIRST
 from sim.invariants.row_judges import HONEST_PROVENANCE, NO_EMPTY_MESSAGE
 from sim.invariants.runs import RUNS
 from sim.invariants.stops import STOPS
+from sim.invariants.stream_rules import BOUNDED_STREAM_BUFFERS, HONEST_CURSOR, LEGAL_WIRE, READERS_ARE_PURE
+from sim.invariants.stream_views import REPLAY_EQUALS_LIVE, SINGLE_VISIBLE_SOURCE, STREAM_TERMINATES
 from sim.invariants.tools import TOOLS
 from sim.invariants.verdict import Verdict
 
@@ -31,6 +33,8 @@ _FAMILIES: tuple[tuple[Invariant, ...], ...] = (
     (*RUNS, *STOPS, FENCED_WRITER, RETRY_IS_ATOMIC, ONE_REQUEST_ONE_EFFECT),
     (HONEST_PROVENANCE, NO_CLOBBER, ORDERED_HISTORY, PROMPT_FIRST, STORE_EQUALS_CONTEXT),
     DURABILITY,
+    (REPLAY_EQUALS_LIVE, HONEST_CURSOR, STREAM_TERMINATES, SINGLE_VISIBLE_SOURCE),
+    (READERS_ARE_PURE, BOUNDED_STREAM_BUFFERS, LEGAL_WIRE),
     HARNESS,
 )
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from sim.adapters.protocol import Item
+from sim.history import History
 from sim.invariants.evidence import evidence, position_of, row_expected
 from sim.invariants.facts import Facts
 from sim.invariants.faults import faults, run_of_row
@@ -80,11 +81,18 @@ NO_EMPTY_MESSAGE = Invariant(
     ),
 )
 
+
+def _own_model(history: History) -> str:
+    own = history.capabilities.host == "http"
+    return "the system is a server with a model of its own, and nobody knows what that said" if own else ""
+
+
 HONEST_PROVENANCE = Invariant(
     id="honest-provenance",
     family="truth",
     promise="A row of the model says only what the model said, a row of a person only what was sent, "
     "and a closure claims only what happened.",
+    unclaimed=_own_model,
     judge=honest_provenance,
     explain=Explanation(
         meaning="Everything in a model's row was emitted for that message, in that order; something may be missing, "

@@ -16,7 +16,8 @@ _CLOSING: Mapping[str, ItemState] = {"message.completed": "completed", "message.
 def views_of(events: Iterable[Event]) -> dict[str, tuple[Item, ...]]:
     """Returns what each client shows at the end, oldest first.
 
-    A reload replaces everything by what the journal held; frames then add to it.
+    A reload replaces everything by what the journal held; frames then add to it.  A client that
+    watches over the wire says itself what it shows.
     A frame that says nothing about a message or a tool call changes nothing.
 
     Args:
@@ -24,7 +25,7 @@ def views_of(events: Iterable[Event]) -> dict[str, tuple[Item, ...]]:
     """
     views: dict[str, dict[str, _Shown]] = {}
     for event in events:
-        if event.kind == "client.reloaded":
+        if event.kind in ("client.reloaded", "client.view"):
             views[event.actor] = {_key(item, n): _Shown(item) for n, item in enumerate(as_states(event.data["items"]))}
         else:
             _apply(views.setdefault(event.actor, {}), event)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import known_changes
 import known_crashes
 import known_rows
+import known_streams
 import known_views
 import pytest
 from known_histories import KNOWN, Known
@@ -12,7 +13,14 @@ from known_histories import KNOWN, Known
 from sim.invariants.judge import INVARIANTS, check_history
 from sim.invariants.verdict import Status
 
-MODULES = (known_rows, known_changes, known_views, known_crashes)  # each adds to KNOWN when it is imported
+# each adds to KNOWN when it is imported
+MODULES = (
+    known_rows,
+    known_changes,
+    known_views,
+    known_streams,
+    known_crashes,
+)
 
 
 @pytest.mark.parametrize("known", [k for k in KNOWN if not k.breaks], ids=lambda known: known.name)

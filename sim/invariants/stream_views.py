@@ -1,0 +1,255 @@
+"""Promises about what a page shows: the same as an undisturbed reader, each message once, and the end."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from sim.adapters.protocol import Item
+from sim.history import Event
+from sim.invariants.facts import Facts
+from sim.invariants.invariant import HELD, Explanation, Finding, Invariant, Unsure
+from sim.invariants.stream_facts import claimed, connections, settled_view, views
+from sim.invariants.verdict import Violation
+from sim.invariants.views import told_apart
+
+
+def _live_texts(facts: Facts) -> Mapping[str, tuple[str, ...]]:
+    """Returns per message what an undisturbed reader shows of it in the end: deltas together, then the closing text."""
+    texts: dict[str, tuple[str, str]] = {}
+    for event in facts.of("frame.published"):
+        message, frame = event.data["message"], event.data["frame"]
+        streamed, closing = texts.get(message, ("", ""))
+        if frame == "message.delta":
+            texts[message] = (streamed + event.data["text"], closing)
+        elif frame in ("message.completed", "message.interrupted"):
+            texts[message] = (streamed, event.data["text"])
+    return texts
+
+
+def replay_equals_live(facts: Facts) -> Iterator[Finding]:
+    """Judges every change of a page, and every page at the end."""
+    texts = facts.once(_live_texts)
+    wrong: dict[tuple[str, str], None] = {}
+    for event in facts.of("client.applied"):
+        shown, message = event.data.get("shown"), event.data["message"]
+        if not shown or message not in texts or (event.actor, message) in wrong:
+            continue
+        if any(text.startswith(shown) for text in texts[message]):
+            yield HELD
+            continue
+        wrong[event.actor, message] = None
+        whole = max(texts[message], key=len)
+        yield Violation(
+            invariant="replay-equals-live",
+            promised="a page that reattaches never shows what an undisturbed reader does not",
+            found=f"{event.actor} shows {shown!r:.90} of {message}, an undisturbed reader {whole!r:.90}",
+            evidence=(event.position,),
+            subject=message,
+        )
+    if not wrong:
+        yield from _at_the_end(facts)
+
+
+def _at_the_end(facts: Facts) -> Iterator[Finding]:
+    for client, shown in facts.once(views).items():
+        view = settled_view(shown)
+        read = facts.final_reads.get(view.data["session"]) if view is not None else None
+        if view is None or read is None:
+            continue
+        reason = _undecided(facts, view)
+        if reason:
+            yield Unsure(reason)
+            continue
+        ours, theirs = told_apart(view.data["items"]), told_apart(facts.items(read))
+        if ours == theirs:
+            yield HELD
+            continue
+        yield Violation(
+            invariant="replay-equals-live",
+            promised="a page that reattaches shows in the end what the journal holds",
+            found=f"{client} shows {_listed(ours)}, the journal holds {_listed(theirs)}",
+            evidence=(view.position, read.position),
+            expected=tuple(f"{state} {text!r}" for text, state in theirs),
+            actual=tuple(f"{state} {text!r}" for text, state in ours),
+        )
+
+
+def _undecided(facts: Facts, view: Event) -> str:
+    """Says why a page may differ from the journal without anybody's fault."""
+    session, client = view.data["session"], view.actor
+    if facts.cut is not None:
+        return "the case was cut off"
+    if any(run.session == session and run.ended is None for run in facts.runs.values()):
+        return "a run of the session has not ended"
+    if _misled(facts, view):
+        return f"the link told {client} a clean end that was not the server's"
+    reloads = [e.position for e in facts.of("client.reloaded") if e.actor == client]
+    changed = [*facts.of("maintenance.done"), *(s for s in facts.of("stop.delivered") if s.data["mode"] == "rollback")]
+    if any(event.position > max(reloads, default=-1) for event in changed):
+        return "the history was rewritten after the page was opened"
+    return ""
+
+
+def _misled(facts: Facts, view: Event) -> bool:
+    """Whether a link may have told the program a clean end that was not the server's."""
+    return view.data["gave_up"] == "ended" and any(c.cut for c in facts.once(connections) if c.client == view.actor)
+
+
+def _listed(rows: tuple[tuple[str, str], ...]) -> str:
+    return ", ".join(f"{text!r:.40} ({state})" for text, state in rows) or "nothing"
+
+
+REPLAY_EQUALS_LIVE = Invariant(
+    id="replay-equals-live",
+    family="stream",
+    promise="Wherever a connection breaks, a page that reattaches shows what an undisturbed reader shows.",
+    unclaimed=claimed,
+    judge=replay_equals_live,
+    explain=Explanation(
+        meaning="At every moment the text that a page shows of a message is a beginning of what an undisturbed reader "
+        "shows, and once all is quiet the page shows what the journal holds, or the server has declared a gap and a "
+        "reload shows it. Pages whose program gave up with an error are judged after their person has reloaded them.",
+        example="The connection breaks after two chunks; the server replays from the start and does not say so, and "
+        'the page shows "HelHello".',
+        usual_cause="The cursor is not looked at, or the bound between replay and live is read before the subscription "
+        "is in place, so that a chunk falls between the two or comes by both.",
+        cases=("TracecatHQ/tracecat#2771", "nesquena/hermes-webui#3005", "nesquena/hermes-webui#3391"),
+    ),
+)
+
+
+def single_visible_source(facts: Facts) -> Iterator[Finding]:
+    """Judges every page that was opened with the history and then watched."""
+    opened: dict[str, tuple[Item, ...]] = {}
+    wrong: dict[str, None] = {}
+    for event in sorted((*facts.of("client.reloaded"), *facts.of("client.applied")), key=lambda e: e.position):
+        client = event.actor
+        if event.kind == "client.reloaded":
+            opened[client] = event.data["items"]
+        elif client in opened and event.data.get("shown") and client not in wrong:
+            twice = _shown_twice(facts, opened[client], event)
+            if twice is None:
+                yield HELD
+                continue
+            wrong[client] = None
+            live = event.data["message"]
+            yield Violation(
+                invariant="single-visible-source",
+                promised="a message is shown by the history or by the stream, never by both",
+                found=f"{client} shows {twice.text!r:.60} as {twice.id} from the history and as {live}",
+                evidence=(event.position,),
+                subject=live,
+            )
+    yield from _bubbles(facts, wrong)
+
+
+def _shown_twice(facts: Facts, history: tuple[Item, ...], event: Event) -> Item | None:
+    """Returns the row of the history that the message of a frame shows a second time."""
+    live, source = event.data["message"], event.data.get("source")
+    ref = facts.shown_as.get(live)
+    for item in history:
+        same = source is not None and source in item.aliases
+        same = same or (ref is not None and facts.shown_as.get(item.id or "") == ref)
+        if same and item.kind == "assistant" and item.text and item.id != live:
+            return item
+    return None
+
+
+def _bubbles(facts: Facts, wrong: Mapping[str, None]) -> Iterator[Finding]:
+    """Judges the bubbles of each page at the end: one per message."""
+    for client, shown in facts.once(views).items():
+        view = shown[-1]
+        if client in wrong or not any(event.actor == client for event in facts.of("client.reloaded")):
+            continue
+        refs = facts.refs(view.data["items"], view.data["session"])
+        pairs = [(ref, item) for ref, item in zip(refs, view.data["items"], strict=True) if item.kind == "assistant"]
+        known = [ref for ref, _ in pairs if ref is not None]
+        double = next((item for ref, item in pairs if known.count(ref or "") > 1 and item.text), None)
+        if double is None:
+            yield HELD
+            continue
+        yield Violation(
+            invariant="single-visible-source",
+            promised="a message is one bubble",
+            found=f"{client} shows {double.text!r:.60} in two bubbles",
+            evidence=(view.position,),
+            subject=double.id,
+        )
+
+
+SINGLE_VISIBLE_SOURCE = Invariant(
+    id="single-visible-source",
+    family="stream",
+    promise="A page that reads the history and then attaches shows every message once.",
+    unclaimed=claimed,
+    judge=single_visible_source,
+    explain=Explanation(
+        meaning="At any moment a message comes to a page from the history or from the stream. The page can tell that "
+        "both mean the same message, because it has the same id in both, or the stream says which run it begins anew.",
+        example="A tab is reloaded in the middle of an answer: the history shows the text so far, and the stream "
+        "brings it again in a bubble of its own.",
+        usual_cause="The history gives a message another id than the stream, or holds open messages while "
+        "the stream replays them as well.",
+        cases=("TracecatHQ/tracecat#2771", "nesquena/hermes-webui#3160"),
+    ),
+)
+
+
+def stream_terminates(facts: Facts) -> Iterator[Finding]:
+    """Judges every answer, and every page that watched a run to its end."""
+    for event in facts.of("stream.endless"):
+        if event.data["after_end"] > 1:
+            yield _endless(f"{event.actor} asked {event.data['connections']} times and was never told to stop", event)
+    quiet = facts.of("quiet.reached")
+    if not quiet or facts.cut is not None or quiet[-1].data.get("unfinished"):
+        return
+    over = {run.session for run in facts.runs.values()} - {r.session for r in facts.runs.values() if r.ended is None}
+    for connection in facts.once(connections):
+        answered = connection.answered
+        if answered is None or answered.data["status"] != 200 or answered.data["session"] not in over:
+            continue
+        if connection.closed is not None or facts.crashed_between(answered.position, quiet[-1].position):
+            yield HELD
+        else:
+            yield _endless(f"the stream of {connection.client} is open although every run has ended", answered)
+    yield from _learnt(facts, over)
+
+
+def _learnt(facts: Facts, over: set[str]) -> Iterator[Finding]:
+    """Judges whether pages that watched know that nothing is under way any more."""
+    for client, shown in facts.once(views).items():
+        view = settled_view(shown)
+        if view is None or view.data["session"] not in over or _misled(facts, view):
+            continue
+        still = [item for item in view.data["items"] if item.state == "open" and item.kind == "assistant"]
+        if still:
+            yield _endless(f"{client} shows {still[0].text!r:.60} as still open, its run has ended", view)
+        elif view.data["items"]:
+            yield HELD
+
+
+def _endless(found: str, event: Event) -> Violation:
+    return Violation(
+        invariant="stream-terminates",
+        promised="every stream of a run that has ended comes to its end, and the page learns it",
+        found=found,
+        evidence=(event.position,),
+    )
+
+
+STREAM_TERMINATES = Invariant(
+    id="stream-terminates",
+    family="stream",
+    promise="Every stream of a run that has ended comes to its end, and every page that watches learns it.",
+    unclaimed=claimed,
+    judge=stream_terminates,
+    explain=Explanation(
+        meaning="Whoever attaches to a run that has ended gets its terminal, or 204, and the answer ends. A program "
+        "that reconnects after a clean end, as EventSource does, is told 204 sooner or later. No page shows a message "
+        "as open when its run is over.",
+        example="A tab reconnects after the end of the run; the server finds the run's channel empty and waits.",
+        usual_cause="Attaching subscribes to a channel whose writer is gone, or one kind of terminal is not among "
+        "those that close the relay.",
+        cases=("bytedance/deer-flow#4071", "nesquena/hermes-webui#6527", "TracecatHQ/tracecat#2771"),
+    ),
+)

@@ -1,0 +1,334 @@
+"""Histories of readers that attach, lose their connection, and attach again."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from attrs import evolve
+from known_histories import bad, ok
+from story import CLAIMS, END, A, Story, U
+
+from sim.adapters.protocol import Frame, Item
+from sim.adapters.stream_protocol import Control, encode_control, encode_frame
+from sim.sse import encode_comment, encode_event
+
+MESSAGE = "j-model.turn1"
+ANSWER = A("model.turn1", "Hello there", id=MESSAGE)
+ROWS = (U("Hi"), ANSWER, END("r1"))
+
+
+class Streams(Story):
+    """A story with readers."""
+
+    def __init__(self) -> None:
+        super().__init__(claims=evolve(CLAIMS, replay="from_id"))
+        self.connections = 0
+        self.client = "ann"
+
+    def attaches(
+        self, cursor: str | None = None, status: int = 200, content_type: str = "text/event-stream", by: str = "ann"
+    ):
+        self.connections += 1
+        self.client = by
+        asked = {"what": "stream", "connection": self.connections, "cursor": cursor, "applied": cursor or ""}
+        self.event("stream.asked", by=by, **asked)
+        about = {"content_type": content_type, "cursor": cursor, "session": "s1", "status": status}
+        return self._stream("stream.answered", **about)
+
+    def writes(self, data: bytes):
+        return self._stream("stream.sent", data=data.decode("utf-8", "surrogateescape"))
+
+    def control(self, kind: str = "stream.open", attachment: Any = "fresh", **more: Any):
+        return self.writes(encode_control(Control(kind=kind, attachment=attachment, run_id="r1", **more)))
+
+    def puts(self, event_id: str | None, kind: str = "message.delta", text: str = "", run: str = "r1"):
+        return self.writes(encode_frame(Frame(kind, run, MESSAGE, text), event_id))
+
+    def shows(self, text: str, shown: str, by: str = "ann", message: str = MESSAGE, source: str | None = None):
+        about = {"text": text, "shown": shown, "shown_reasoning": "", "cursor": "", "source": source}
+        return self.event("client.applied", "r1", by=by, frame="message.delta", message=message, **about)
+
+    def closes(self, why: str = "ended"):
+        return self._stream("stream.closed", why=why)
+
+    def looks(self, *items: Item, by: str = "ann", **more: Any):
+        about = {"cursor": "", "reason": "quiet", "attached": True, "missing": False, "watching": False}
+        about |= {"gave_up": "finished", "ended": ("r1",), "session": "s1"} | more
+        return self.event("client.view", by=by, items=items, **about)
+
+    def opens_page(self, *items: Item, by: str = "ann"):
+        return self.event("client.reloaded", by=by, items=items)
+
+    def over(self):
+        return self.completes("model.turn1").ends()
+
+    def _stream(self, kind: str, **data: Any):
+        return self.event(kind, client=self.client, connection=self.connections, **data)
+
+
+def _asked() -> Streams:
+    story = Streams()
+    story.asks().calls()
+    return story
+
+
+def _answered() -> Streams:
+    story = _asked()
+    story.says("model.turn1", "Hello ", "there").over()
+    return story
+
+
+def _watched(cursor: str | None = None) -> Streams:
+    story = _asked()
+    story.attaches(cursor).control().puts("r1:1", text="Hello ")
+    return story
+
+
+# --- replay-equals-live --------------------------------------------------------------------------
+
+
+@ok("replay-equals-live")
+def a_page_shows_what_an_undisturbed_reader_shows() -> Story:
+    story = _answered()
+    story.shows("Hello ", "Hello ").shows("there", "Hello there").quiet()
+    return story.looks(ANSWER).reads(*ROWS)
+
+
+@ok("replay-equals-live")
+def the_closing_text_of_a_message_counts_too() -> Story:
+    story = _answered()
+    story.frame("message.completed", "model.turn1", text="Hello there!").shows("!", "Hello there!")
+    return story.quiet().reads(*ROWS)
+
+
+@ok("replay-equals-live")
+def a_frame_that_says_nothing_about_a_message_changes_nothing() -> Story:
+    story = _answered()
+    story.frame("run.started", "model.turn1", message=None).shows("", "", message="other")
+    story.shows("Hello ", "Hello ")
+    return story.quiet().reads(*ROWS)
+
+
+@ok("replay-equals-live")
+def a_page_whose_program_broke_is_judged_after_its_person_has_reloaded_it() -> Story:
+    story = _answered()
+    story.shows("Hello ", "Hello ").quiet().looks(A("model.turn1", "Hello ", "open", id=MESSAGE), gave_up="broken")
+    return story.looks(ANSWER, gave_up="nothing-there", reason="healed").reads(*ROWS)
+
+
+@bad("replay-equals-live")
+def a_replay_that_nobody_declared_is_shown_twice() -> Story:
+    story = _answered()
+    story.shows("Hello ", "Hello ").shows("Hello ", "Hello Hello ").shows("x", "Hello Hello x")
+    return story.quiet().reads(*ROWS)
+
+
+@bad("replay-equals-live")
+def a_chunk_between_replay_and_live_is_missing() -> Story:
+    return _answered().shows("there", "there").quiet().reads(*ROWS)
+
+
+@bad("replay-equals-live")
+def a_message_is_missing_from_a_page_in_the_end() -> Story:
+    return _answered().quiet().looks().reads(*ROWS)
+
+
+# --- single-visible-source -----------------------------------------------------------------------
+
+
+@ok("single-visible-source")
+def a_page_that_is_reloaded_shows_each_message_once() -> Story:
+    story = _asked()
+    story.says("model.turn1", "Hello ").opens_page(U("Hi"), A("model.turn1", "Hello ", "open", id=MESSAGE))
+    story.says("model.turn1", "there").shows("there", "Hello there", source="msg-turn1").over()
+    return story.quiet().looks(U("Hi"), ANSWER).reads(*ROWS)
+
+
+@bad("single-visible-source")
+def history_and_stream_show_one_message_under_two_ids() -> Story:
+    story = _asked()
+    story.says("model.turn1", "Hello ").opens_page(U("Hi"), A("model.turn1", "Hello ", "open", id="row-2"))
+    story.says("model.turn1", "there").shows("Hello there", "Hello there", source="msg-turn1").over()
+    story.shows("", "Hello there", source="msg-turn1")
+    return story.quiet().looks(U("Hi"), ANSWER).reads(*ROWS)
+
+
+@bad("single-visible-source")
+def a_page_has_two_bubbles_for_one_message_in_the_end() -> Story:
+    story = _answered().opens_page(U("Hi")).quiet()
+    return story.looks(ANSWER, evolve(ANSWER, id="again"), missing=True).reads(*ROWS)
+
+
+# --- stream-terminates ---------------------------------------------------------------------------
+
+
+@ok("stream-terminates")
+def a_stream_ends_with_its_run() -> Story:
+    story = _answered().attaches().control().puts("r1:2").closes()
+    return story.quiet().looks(ANSWER).reads(*ROWS)
+
+
+@ok("stream-terminates")
+def a_stream_dies_with_its_server() -> Story:
+    return _answered().attaches().control().crashes().starts().quiet().reads(*ROWS)
+
+
+@ok("stream-terminates")
+def a_page_whose_connections_broke_may_ask_often() -> Story:
+    story = _answered().event("stream.endless", by="ann", connections=200, after_end=0)
+    return story.attaches().closes().quiet().reads(*ROWS)
+
+
+@bad("stream-terminates")
+def a_stream_stays_open_after_the_end_of_its_run() -> Story:
+    return _answered().attaches().control().quiet().reads(*ROWS)
+
+
+@bad("stream-terminates")
+def a_page_that_asks_again_and_again_is_never_told_to_stop() -> Story:
+    return _answered().event("stream.endless", by="ann", connections=9, after_end=9).quiet().reads(*ROWS)
+
+
+@bad("stream-terminates")
+def a_page_shows_a_message_as_open_for_ever() -> Story:
+    story = _answered()
+    story.quiet().looks(A("model.turn1", "Hello there", "open", id=MESSAGE))
+    story.maintains("compact")
+    return story.reads(*ROWS)
+
+
+# --- honest-cursor -------------------------------------------------------------------------------
+
+
+@ok("honest-cursor")
+def what_follows_a_cursor_comes_in_order() -> Story:
+    story = _watched().attaches("r1:1").control(attachment="suffix").puts("r1:2", text="there")
+    return story.puts("r1:3", "message.completed", "Hello there").closes().quiet()
+
+
+@ok("honest-cursor")
+def a_cursor_that_means_nothing_gets_a_declared_restart() -> Story:
+    story = _watched().attaches("garbled").control(attachment="restart").puts("r1:1", text="Hello ").closes()
+    return story.quiet()
+
+
+@ok("honest-cursor")
+def a_cursor_that_is_too_old_gets_a_gap() -> Story:
+    story = _watched().attaches("r1:0").control("stream.gap", None).puts("r1:9").closes()
+    return story.quiet()
+
+
+@ok("honest-cursor")
+def a_cursor_may_lie_inside_of_a_row() -> Story:
+    return _watched().attaches("r1:1.4").control(attachment="suffix").puts("r1:1.5", text="there").closes().quiet()
+
+
+@ok("honest-cursor")
+def a_stream_may_begin_anew_after_a_gap() -> Story:
+    story = _watched().puts("r1:3").attaches("r1:3").control(attachment="gap").control("stream.gap", None)
+    return story.control(attachment="restart").puts("r1:1", text="Hello ").closes().quiet()
+
+
+@bad("honest-cursor")
+def a_cursor_from_elsewhere_is_taken_for_one_of_ours() -> Story:
+    return _watched().attaches("r7:99").control(attachment="suffix").closes().quiet()
+
+
+@bad("honest-cursor")
+def a_cursor_that_cannot_be_read_is_ignored() -> Story:
+    return _watched().attaches("garbled").puts("r1:2", text="there").closes().quiet()
+
+
+@bad("honest-cursor")
+def a_completed_message_is_jumped_over() -> Story:
+    story = _watched().puts("r1:2", "message.completed", "Hello ").puts("r1:3")
+    return story.attaches("r1:1").control(attachment="suffix").puts("r1:3").closes().quiet()
+
+
+@bad("honest-cursor")
+def ids_go_back() -> Story:
+    return _watched().puts("r1:7", text="there").puts("r1:4").closes().quiet()
+
+
+# --- legal-wire ----------------------------------------------------------------------------------
+
+
+@ok("legal-wire")
+def frames_alone_have_ids() -> Story:
+    story = _watched().writes(encode_comment("still here")).control("stream.end", None).closes()
+    return story.attaches(status=204, content_type="").closes().quiet()
+
+
+@ok("legal-wire")
+def a_stream_that_broke_may_stop_anywhere() -> Story:
+    story = _watched().writes(b"event: message.delta\ndata: {").event("link.broke", by="ann", fault="cut", connection=1)
+    return story.closes("gone").quiet()
+
+
+@bad("legal-wire")
+def a_control_event_has_an_id() -> Story:
+    return _watched().writes(encode_event("{}", event="stream.end", id="r1:9")).closes().quiet()
+
+
+@bad("legal-wire")
+def an_id_comes_twice() -> Story:
+    frames = encode_frame(Frame("run.started", "r1"), "odd") + encode_frame(Frame("run.ended", "r1"), "odd")
+    return _asked().attaches().writes(frames).closes().quiet()
+
+
+@bad("legal-wire")
+def the_status_is_one_that_no_reader_expects() -> Story:
+    return _asked().attaches(status=500).closes().quiet()
+
+
+@bad("legal-wire")
+def the_content_type_is_another() -> Story:
+    return _asked().attaches(content_type="application/json").closes().quiet()
+
+
+@bad("legal-wire")
+def the_data_of_a_frame_is_not_what_it_must_be() -> Story:
+    return _asked().attaches().writes(encode_event("[]", event="run.ended")).closes().quiet()
+
+
+@bad("legal-wire")
+def a_character_is_cut_in_two() -> Story:
+    return _asked().attaches().writes(b"event: message\ndata: \xc3\n\n").closes().quiet()
+
+
+@bad("legal-wire")
+def the_answer_ends_inside_an_event() -> Story:
+    return _asked().attaches().writes(b"event: run.ended\ndata: {}\n").closes().quiet()
+
+
+@bad("legal-wire")
+def an_event_is_larger_than_any_reader_takes() -> Story:
+    return _asked().attaches().writes(b"data: " + b"x" * (8 * 1024 * 1024)).closes("gone").quiet()
+
+
+# --- readers-are-pure ----------------------------------------------------------------------------
+
+
+@ok("readers-are-pure")
+def attaching_changes_nothing() -> Story:
+    story = _answered().reads(*ROWS, reason="reload").attaches(status=204).closes()
+    return story.quiet().reads(*ROWS)
+
+
+@bad("readers-are-pure")
+def a_reader_marks_what_it_has_read() -> Story:
+    story = _answered().reads(*ROWS, reason="reload").attaches(status=204).closes().quiet()
+    return story.reads(U("Hi"), evolve(ANSWER, metadata={"seen": True}), END("r1"))
+
+
+# --- bounded-stream-buffers ----------------------------------------------------------------------
+
+
+@ok("bounded-stream-buffers")
+def a_slow_reader_costs_no_more_than_was_said() -> Story:
+    return _answered().sizes(reader_bytes=900, reader_bytes_max=1000).quiet().reads(*ROWS)
+
+
+@bad("bounded-stream-buffers")
+def everything_is_kept_for_a_slow_reader() -> Story:
+    return _answered().sizes(reader_bytes=9000, reader_bytes_max=1000).quiet().reads(*ROWS)
