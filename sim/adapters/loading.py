@@ -2,7 +2,8 @@
 
 ``ref`` and ``ref:VARIANT`` stand for the reference journal, which is loaded by
 name like any outside adapter; ``python:pkg.mod:factory`` for a factory of the
-user's own.  Code is imported only because the user named it here.
+user's own; ``asgi:pkg.mod:app`` and ``http://host:port`` for a system behind HTTP.
+Code is imported only because the user named it here.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from sim.errors import AdapterError, UsageError
 
 _REFERENCE = "reference_impl.adapter:make"
 _ZOO = "reference_impl.bugs"
-_LATER = ("exec", "asgi", "http", "https")
+_LATER = ("exec",)
 _VERBS = {"store": ("open", "close", "append", "read"), "runner": ("setup", "start", "stop", "read", "shutdown")}
 
 
@@ -57,11 +58,23 @@ def load_adapter(spec: str) -> LoadedAdapter:
         if rest.count(":") != 1:
             raise UsageError(f"adapter {spec!r}: write python:package.module:factory")
         return _probe(spec, _import(rest, spec))
+    if kind == "asgi":
+        if rest.count(":") != 1:
+            raise UsageError(f"adapter {spec!r}: write asgi:package.module:app")
+        from sim.adapters.asgi import asgi_factory
+
+        return _probe(spec, asgi_factory(_import(rest, spec), spec))
+    if kind in ("http", "https"):
+        from sim.adapters.http_real import http_factory
+
+        return _probe(spec, http_factory(spec))
     if kind in _LATER:
-        raise UsageError(f"adapter {spec!r}: {kind}: adapters are not supported yet; use ref or python:…")
+        raise UsageError(
+            f"adapter {spec!r}: {kind}: adapters are not supported yet; use ref, python:…, asgi:… or http://…"
+        )
     raise UsageError(
         f"unknown adapter {spec!r}{_nearest(kind, ['ref', 'python'])}: "
-        "write ref, ref:bug-NAME or python:pkg.mod:factory"
+        "write ref, ref:bug-NAME, python:pkg.mod:factory, asgi:pkg.mod:app or http://host:port"
     )
 
 

@@ -15,7 +15,7 @@ FOR_S = 60.0
 
 
 @click.command("explore")
-@click.option("-a", "--adapter", default="ref", show_default=True, help="ref, ref:bug-NAME or python:pkg.mod:factory.")
+@click.option("-a", "--adapter", default="ref", show_default=True, help="ref, ref:bug-NAME, python:pkg.mod:factory …")
 @click.option(
     "--for", "for_s", type=Span(), metavar="TIME", help="Begin no case after this much real time.  [default: 60s]"
 )

@@ -64,6 +64,8 @@ def _adapters() -> Rows:
         *((f"ref:{name}", what) for name, what in stores().items()),
         ("ref:bug-NAME", "the reference journal with one known bug; see: journalsim list bugs"),
         ("python:pkg.mod:factory", "your own adapter, store level or runner level"),
+        ("asgi:pkg.mod:app", "an ASGI application, or a factory of one that takes the ports; in virtual time"),
+        ("http://host:port", "a server that runs already; in real time, not bit-exact"),
     ]
 
 
@@ -80,6 +82,10 @@ def _faults() -> Rows:
         ("late", "a request arrives later: alice.stop: {at: …, late: 50ms}"),
         ("lost", "a request never arrives: alice.send: {text: …, lost: true}"),
         ("doubled", "a request arrives twice: alice.send: {text: …, doubled: 30ms}"),
+        ("cut", "a stream breaks: faults: [{link: {from: server, to: alice}, cut: {after_frames: 5}}]"),
+        ("reset", "a stream breaks, and what is under way is lost: reset: {after_bytes: 300}"),
+        ("end", "a stream ends cleanly before its time: end: {after_frames: 5}"),
+        ("half_open", "a connection lets nothing through and nobody is told: half_open: {after_frames: 5}"),
         ("crash", "the server process dies, or its power fails: server.crash: {at: …, lose: …}; see: list losses"),
         *((f"disk {kind}", f"{what}: disk: {{at: …, kind: {kind}}}") for kind, what in disk_faults().items()),
         ("jump", "the wall clock moves: clock.jump: {by: -1h}"),

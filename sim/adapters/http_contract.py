@@ -1,0 +1,222 @@
+"""A system behind HTTP as a runner: which requests it has to answer, and what it is told when it does not.
+
+==============================================  ============================================================
+request                                         answer
+==============================================  ============================================================
+``POST /sessions/S/runs {"text", "key"}``       201 ``{"run"}``; 200 if the key is known; 409 if it is busy
+``POST /sessions/S/runs/R/stop {"mode"}``       200 ``{"answer": "stopping" | "ended" | "unknown"}``
+``POST /sessions/S/runs/R/answers/C``           200 ``{"answer"}``, for ``{"approved": true}``
+``GET /sessions/S/history``                     200 ``{"items": [Item, …], "cursor"?}``
+``GET /sessions/S/status``                      200 ``{"run", "state", "last_seq", "prompt"}``
+``GET /sessions/S/stream``, ``Last-Event-ID``   200 ``text/event-stream``, 204, 404 or 409
+==============================================  ============================================================
+
+``state`` of a status is ``running`` or ``waiting`` while the run is under way, ``idle`` without one, and else how
+the run ended.  Items have the fields of :class:`sim.adapters.protocol.Item`.
+
+A run behind HTTP announces nothing by itself, so from its start on the harness is a reader of
+the stream too, the undisturbed one, and asks for the status every 250 ms of time.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncIterator, Mapping
+from typing import Any, Protocol
+from urllib.parse import quote
+
+from attrs import fields_dict
+
+from sim.adapters.protocol import Capabilities, Frame, Item, Ports, RunBusy, StopMode
+from sim.adapters.stream_protocol import StreamAnswer, StreamRequest, decode_event
+from sim.errors import AdapterError
+from sim.sse import Decoder
+
+MS = 1_000_000
+LOOK_EVERY_NS = 250 * MS
+LOOKS_MAX = 2_400  # ten minutes: a run that takes longer has hung
+BODY_MAX = 16 * 1024 * 1024  # of an answer that is no stream: a history is a few kilobytes
+UNDER_WAY = ("running", "waiting")
+
+CLAIMS = Capabilities(level="runner", replay="from_id", terminals=True, stable_ids=True)
+"""What a system behind HTTP is taken to claim, unless it says otherwise."""
+
+
+class Answer(Protocol):
+    """The beginning of an answer."""
+
+    @property
+    def status(self) -> int: ...
+
+    @property
+    def headers(self) -> Mapping[str, str]: ...
+
+    @property
+    def body(self) -> AsyncIterator[bytes]: ...
+
+
+class Transport(Protocol):
+    """Carries requests to the system."""
+
+    async def open(self, where: str, ports: Ports) -> None: ...
+
+    async def close(self) -> None: ...
+
+    async def request(
+        self, method: str, path: str, headers: Mapping[str, str] | None = None, body: bytes = b""
+    ) -> Answer: ...
+
+    def spawn(self, name: str, task: Any) -> None: ...
+
+
+class HttpRunner:
+    """Implements the verbs of a runner by requests."""
+
+    def __init__(self, transport: Transport, capabilities: Capabilities = CLAIMS) -> None:
+        self.capabilities = capabilities
+        self._transport = transport
+        self._ports: Ports
+        self._watched: dict[str, None] = {}
+        self._ended: dict[str, None] = {}
+
+    async def setup(self, where: str, ports: Ports) -> None:
+        """Starts the system."""
+        self._ports = ports
+        await self._transport.open(where, ports)
+
+    async def shutdown(self) -> None:
+        """Ends it in good order."""
+        await self._transport.close()
+
+    async def start(self, session_id: str, text: str, key: str) -> str:
+        """Submits a message."""
+        path = f"/sessions/{_part(session_id)}/runs"
+        status, said = await self._ask("POST", path, {"text": text, "key": key}, allowed=(200, 201, 409))
+        if status == 409:
+            raise RunBusy(str(said.get("reason", "busy")))
+        run = str(_field(said, "run", str, f"POST {path}"))
+        if run not in self._watched:
+            self._watched[run] = None
+            self._transport.spawn(f"undisturbed.{run}", lambda: self._read_along(session_id, run))
+            self._ports.spawn(f"status.{run}", lambda: self._look(session_id, run))
+        return run
+
+    async def stop(self, session_id: str, run_id: str, mode: StopMode = "interrupt") -> str:
+        """Presses Stop."""
+        path = f"/sessions/{_part(session_id)}/runs/{_part(run_id)}/stop"
+        _, said = await self._ask("POST", path, {"mode": mode}, allowed=(200, 202))
+        return str(_field(said, "answer", str, f"POST {path}"))
+
+    async def answer(self, session_id: str, run_id: str, call_id: str, approved: bool) -> str:
+        """Approves or denies a tool call."""
+        path = f"/sessions/{_part(session_id)}/runs/{_part(run_id)}/answers/{_part(call_id)}"
+        _, said = await self._ask("POST", path, {"approved": approved}, allowed=(200, 202))
+        return str(said.get("answer", "resolved"))
+
+    async def read(self, session_id: str) -> tuple[Item, ...]:
+        """Asks for the history."""
+        path = f"/sessions/{_part(session_id)}/history"
+        status, said = await self._ask("GET", path, None, allowed=(200, 404))
+        if status == 404:
+            return ()
+        return tuple(_item(row, path) for row in _field(said, "items", list, f"GET {path}"))
+
+    async def attach(self, request: StreamRequest) -> StreamAnswer:
+        """Asks for the stream."""
+        headers = {"accept": "text/event-stream"}
+        if request.cursor is not None:
+            headers["last-event-id"] = request.cursor
+        answer = await self._transport.request("GET", f"/sessions/{_part(request.session_id)}/stream", headers)
+        content_type = answer.headers.get("content-type", "")
+        if answer.status == 200:
+            return StreamAnswer(status=200, content_type=content_type, body=answer.body)
+        await _whole(answer)
+        return StreamAnswer(status=answer.status, content_type=content_type)
+
+    # --- the undisturbed reader
+
+    async def _read_along(self, session_id: str, run: str) -> None:
+        answer = await self.attach(StreamRequest(session_id=session_id, reader="harness"))
+        if answer.body is None:
+            return
+        decoder = Decoder()
+        try:
+            async for chunk in answer.body:
+                for event in decoder.feed(chunk):
+                    frame = decode_event(event)
+                    if isinstance(frame, Frame):
+                        self._tell(session_id, frame)
+                if run in self._ended:
+                    return
+        finally:
+            await answer.body.aclose()  # type: ignore[attr-defined]  # transports yield from generators
+
+    async def _look(self, session_id: str, run: str) -> None:
+        path = f"/sessions/{_part(session_id)}/status"
+        for _ in range(LOOKS_MAX):
+            await self._ports.sleep(LOOK_EVERY_NS)
+            if run in self._ended:
+                return
+            _, said = await self._ask("GET", path, None, allowed=(200,))
+            state = _field(said, "state", str, f"GET {path}")
+            if said.get("run") != run or state not in UNDER_WAY:
+                ended = state if said.get("run") == run and state != "idle" else "completed"
+                self._tell(session_id, Frame("run.ended", run, state=ended))
+                return
+
+    def _tell(self, session_id: str, frame: Frame) -> None:
+        if frame.kind == "run.ended":
+            if frame.run_id in self._ended:
+                return
+            self._ended[frame.run_id] = None
+        self._ports.publish(session_id, frame)
+
+    # --- requests
+
+    async def _ask(
+        self, method: str, path: str, body: Mapping[str, Any] | None, allowed: tuple[int, ...]
+    ) -> tuple[int, Mapping[str, Any]]:
+        sent = b"" if body is None else json.dumps(body).encode()
+        answer = await self._transport.request(method, path, None, sent)
+        data = await _whole(answer)
+        what = f"{method} {path}"
+        if answer.status not in allowed:
+            wanted = " or ".join(map(str, allowed))
+            raise AdapterError(f"{what} answered {answer.status} {data[:80]!r}, expected {wanted}: {_HELP}")
+        try:
+            said = json.loads(data)
+        except ValueError:
+            raise AdapterError(f"{what} answered {data[:80]!r}, expected a JSON object: {_HELP}") from None
+        if not isinstance(said, dict):
+            raise AdapterError(f"{what} answered {data[:80]!r}, expected a JSON object: {_HELP}")
+        return answer.status, said
+
+
+_HELP = "the contract is at the top of sim/adapters/http_contract.py"
+
+
+async def _whole(answer: Answer) -> bytes:
+    data = b""
+    async for piece in answer.body:
+        data += piece
+        if len(data) > BODY_MAX:
+            raise AdapterError(f"an answer that is no stream is longer than {BODY_MAX} bytes")
+    return data
+
+
+def _part(name: str) -> str:
+    return quote(name, safe="")
+
+
+def _field(said: Mapping[str, Any], name: str, kind: type, what: str) -> Any:
+    value = said.get(name)
+    if not isinstance(value, kind) or (not value and kind is str):
+        raise AdapterError(f"{what} answered {dict(said)!r:.120}, expected {name!r} as a {kind.__name__}: {_HELP}")
+    return value
+
+
+def _item(row: Any, path: str) -> Item:
+    known = fields_dict(Item)
+    if not isinstance(row, dict) or row.get("kind") is None or not set(row) <= set(known):
+        raise AdapterError(f"GET {path} holds the item {row!r:.120}, expected an object of {', '.join(known)}: {_HELP}")
+    return Item(**{**row, "aliases": tuple(row.get("aliases", ()))})
