@@ -64,7 +64,7 @@ def concrete(scenario: Scenario, case: Case) -> Scenario:
     for number, action in enumerate(case.actions, start=1):
         label = f"{action.verb}-{number}"
         steps.append(Step(actor=action.actor, verb=action.verb, label=label, timing=Timing(at=action.at)))
-    return evolve(
+    placed = evolve(
         scenario,
         steps=tuple(with_cursor(step, case) for step in _with_live_anchors(steps)),
         faults=tuple(with_spots(scenario.faults, case)),
@@ -73,6 +73,9 @@ def concrete(scenario: Scenario, case: Case) -> Scenario:
         covers=(),
         tags=(),
     )
+    if scenario.uses_wire and not placed.uses_wire:  # the fault that asked for it is in none of its places
+        placed = evolve(placed, clients=tuple(evolve(client, wire=True) for client in placed.clients))
+    return placed
 
 
 def _with_live_anchors(steps: list[Step]) -> Iterator[Step]:

@@ -16,13 +16,16 @@ from attrs import evolve
 
 from sim.adapters.loading import adapter_from
 from sim.adapters.stream_protocol import Control, StreamAnswer, StreamRequest, encode_control
+from sim.case import Placement
 from sim.engine.hosting import host
 from sim.history import Event, trace_hash
 from sim.scenario.loader import load_scenario
 from sim.scenario.model import Scenario
+from sim.scenario.wire import LinkFault
 from sim.search.execute import Executor, workspace
 from sim.search.results import ScenarioResult
 from sim.search.scenario_run import run_scenario
+from sim.search.shrink import concrete
 from sim.search.sweep import undisturbed
 
 ROOT = Path(__file__).parents[2]
@@ -326,3 +329,13 @@ def test_a_wire_scenario_is_the_same_in_every_process_and_under_every_hash_seed(
         told.append(json.loads(done.stdout))
     events = ran(scenario(*ATTACH, alice="kind: fetch-sse", faults=CUT))
     assert told == [[len(events), trace_hash(events)]] * 2
+
+
+def test_a_case_without_its_fault_still_watches_over_the_wire() -> None:
+    swept = scenario(faults="[{link: {from: server, to: alice}, cut: $cut}]", sweep="cut: {every: byte}")
+    swept = evolve(swept, clients=tuple(evolve(client, wire=False) for client in swept.clients))
+    alone = concrete(swept, undisturbed(swept))
+    assert not alone.faults
+    assert alone.uses_wire
+    cut = concrete(swept, evolve(undisturbed(swept), axes=(("cut", Placement("byte", number=7)),)))
+    assert [fault.spot.after_bytes for fault in cut.faults if isinstance(fault, LinkFault)] == [7]
