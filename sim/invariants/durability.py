@@ -139,9 +139,8 @@ def _judge_end(run: Run, facts: Facts) -> Iterator[Finding]:
 
 def _judge_message(message: ModelMessage, run: Run, facts: Facts) -> Iterator[Finding]:
     rows = facts.kept(message.ref)
-    if left_to_others(message.ref, facts) or changed(message.ref, run.session, facts):
-        return
-    if message.superseded or message.empty:
+    elsewhere = left_to_others(message.ref, facts) or changed(message.ref, run.session, facts)
+    if elsewhere or message.superseded or message.empty:
         return
     done = _announced(message, facts)
     if done is not None and message.completed is not None:
