@@ -11,7 +11,8 @@ The scripted model, the tools and the points reach it through :class:`~sim.adapt
   (``request.state.ports`` in Starlette), and the folder of the case is ``scope["state"]["where"]``.
 
 What runs on after an answer belongs into ``ports.spawn``, so that it dies with the process.  An
-attribute ``capabilities`` of the module says what the system claims.
+attribute ``capabilities`` of the module says what the system claims; an application without one is
+taken for a whole server, which may have a model of its own.
 """
 
 from __future__ import annotations
@@ -20,6 +21,8 @@ import inspect
 import sys
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
+
+from attrs import evolve
 
 from sim.adapters.asgi_call import App, Caller, Response
 from sim.adapters.http_contract import CLAIMS, HttpRunner
@@ -93,7 +96,8 @@ def asgi_factory(target: Callable[..., Any], spec: str) -> Callable[[], HttpRunn
     if arguments_of(target) not in (1, 3):
         raise AdapterError(f"adapter {spec!r}: the target takes {arguments_of(target)} arguments: {_HELP}")
     module = sys.modules.get(spec.split(":")[1])
-    claims = getattr(target, "capabilities", getattr(module, "capabilities", CLAIMS))
+    unsaid = CLAIMS if is_factory(target) else evolve(CLAIMS, host="http")
+    claims = getattr(target, "capabilities", getattr(module, "capabilities", unsaid))
     if not isinstance(claims, Capabilities):
         raise AdapterError(f"adapter {spec!r}: 'capabilities' is {claims!r:.60}, expected Capabilities")
     return lambda: HttpRunner(AsgiTransport(target, spec), claims)

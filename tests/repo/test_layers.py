@@ -43,7 +43,7 @@ OWNERS = {
     "click": ("sim.cli",),
     "pytest": ("sim.pytest_plugin",),
     "apsw": ("reference_impl.stores",),
-    "starlette": ("reference_impl.app", "reference_impl.__main__"),
+    "starlette": ("reference_impl.app", "reference_impl.judged_app", "reference_impl.__main__"),
     "hypercorn": ("reference_impl.__main__",),
     "asyncio": ("sim.adapters.asyncio_host", "sim.adapters.contrib"),
 }

@@ -49,7 +49,7 @@ def _fails(scenario: Scenario, adapter: LoadedAdapter) -> bool:
     async def search(it: Host) -> bool:
         base = undisturbed(scenario)
         first = await executor.run(it, base)
-        for case in spell_out(scenario, first.points, first.steps).cases:
+        for case in spell_out(scenario, first.points, first.steps, first.history.events).cases:
             if (await executor.judge(it, case)).violations:
                 return True
         return False

@@ -54,6 +54,19 @@ def test_a_naive_application_repeats_itself_after_a_cut_and_never_lets_a_browser
     assert told == {"replay-equals-live", "stream-terminates"}
 
 
+@pytest.mark.parametrize("kind", ["fetch-sse", "browser", "fetch-event-source"])
+def test_the_application_of_the_reference_is_right_when_its_stream_is_cut(kind: str) -> None:
+    result = run_scenario(scenario(kind, CUT), load_adapter("asgi:reference_impl.judged_app:make_app"))
+    assert broken(result) == set()
+    assert result.tallies["replay-equals-live"].holds == result.tallies["honest-provenance"].holds == 1
+
+
+def test_an_application_with_a_model_of_its_own_is_not_judged_by_what_ours_said() -> None:
+    result = run_scenario(scenario("fetch-sse", CUT), load_adapter("asgi:reference_impl.app:app"))
+    assert broken(result) == set()
+    assert (result.tallies["honest-provenance"].not_claimed, result.tallies["replay-equals-live"].holds) == (1, 1)
+
+
 def test_an_application_takes_the_same_way_twice() -> None:
     hashes = []
     with workspace() as folder:

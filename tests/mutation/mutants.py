@@ -1,0 +1,119 @@
+"""The mutants of a module: what is left of them when those that mean the same are gone.
+
+The operators are those of cosmic-ray, a selection of them: every comparison
+becomes its negation and its neighbour at the boundary, every other operator one
+of its kind.  A mutant that differs in an annotation or a docstring alone is none.
+"""
+
+from __future__ import annotations
+
+import ast
+import difflib
+from collections.abc import Iterator
+from pathlib import Path
+
+from attrs import frozen
+from cosmic_ray.ast import get_ast
+from cosmic_ray.mutating import MutationVisitor
+from cosmic_ray.plugins import get_operator
+
+OPERATORS = (
+    *(f"core/ReplaceComparisonOperator_{a}_{b}" for a, b in (("Eq", "NotEq"), ("NotEq", "Eq"), ("Is", "IsNot"))),
+    *(f"core/ReplaceComparisonOperator_{a}_{b}" for a, b in (("IsNot", "Is"), ("Lt", "LtE"), ("Lt", "GtE"))),
+    *(f"core/ReplaceComparisonOperator_{a}_{b}" for a, b in (("LtE", "Lt"), ("LtE", "Gt"), ("Gt", "GtE"))),
+    *(f"core/ReplaceComparisonOperator_{a}_{b}" for a, b in (("Gt", "LtE"), ("GtE", "Gt"), ("GtE", "Lt"))),
+    *(f"core/ReplaceBinaryOperator_{a}_{b}" for a, b in (("Add", "Sub"), ("Sub", "Add"), ("Mul", "Add"))),
+    "core/ReplaceBinaryOperator_BitOr_BitAnd",
+    "core/ReplaceUnaryOperator_Delete_Not",
+    "core/AddNot",
+    "core/ReplaceAndWithOr",
+    "core/ReplaceOrWithAnd",
+    "core/ReplaceTrueWithFalse",
+    "core/ReplaceFalseWithTrue",
+    "core/ReplaceBreakWithContinue",
+    "core/ReplaceContinueWithBreak",
+    "core/ExceptionReplacer",
+    "core/ZeroIterationForLoop",
+    "core/NumberReplacer",
+)
+
+
+@frozen(kw_only=True)
+class Mutant:
+    """A module with one change.
+
+    Attributes:
+        module: its dotted name.
+        line: where it was changed, from 1.
+        was: that line.
+        now: what it became.
+        source: the whole module.
+    """
+
+    module: str
+    line: int
+    was: str
+    now: str
+    source: str
+
+    @property
+    def name(self) -> str:
+        """What it is called in lists; stays when other lines of the module change."""
+        return f"{self.module.rpartition('.')[2]}: {self.was} -> {self.now}"
+
+
+def mutants_of(module: str, path: Path) -> Iterator[Mutant]:
+    """Yields every mutant of a module, in order of operator and place."""
+    source = path.read_text(encoding="utf-8")
+    seen = {_meaning(source): True}
+    for name in OPERATORS:
+        for occurrence in range(10_000):
+            visitor = MutationVisitor(occurrence, get_operator(name)())
+            changed = visitor.walk(get_ast(source))
+            if not visitor.mutation_applied:
+                break
+            text = changed.get_code()
+            meaning = _meaning(text)
+            if meaning is not None and meaning not in seen:
+                seen[meaning] = True
+                yield _mutant(module, source, text)
+
+
+def _mutant(module: str, before: str, after: str) -> Mutant:
+    ours, theirs = before.splitlines(), after.splitlines()
+    matcher = difflib.SequenceMatcher(a=ours, b=theirs, autojunk=False)
+    _, i1, i2, j1, j2 = next(code for code in matcher.get_opcodes() if code[0] != "equal")
+    was, now = (" ".join(line.strip() for line in lines) for lines in (ours[i1:i2], theirs[j1:j2]))
+    return Mutant(module=module, line=i1 + 1, was=was, now=now, source=after)
+
+
+def _meaning(source: str) -> str | None:
+    """Returns what a module does, in a form without annotations and docstrings; None if it is no Python."""
+    try:
+        tree = ast.parse(source)
+    except SyntaxError:
+        return None
+    return ast.dump(_Plain().visit(tree))
+
+
+class _Plain(ast.NodeTransformer):
+    """Takes annotations and docstrings out."""
+
+    def visit_arg(self, node: ast.arg) -> ast.arg:
+        node.annotation = None
+        return node
+
+    def visit_AnnAssign(self, node: ast.AnnAssign) -> ast.AnnAssign:
+        node.annotation = ast.Constant(None)
+        self.generic_visit(node)
+        return node
+
+    def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.FunctionDef:
+        node.returns = None
+        self.generic_visit(node)
+        return node
+
+    def visit_Expr(self, node: ast.Expr) -> ast.Expr:
+        if isinstance(node.value, ast.Constant):
+            node.value = ast.Constant(None)
+        return node
