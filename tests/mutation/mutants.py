@@ -56,11 +56,6 @@ class Mutant:
     now: str
     source: str
 
-    @property
-    def name(self) -> str:
-        """What it is called in lists; stays when other lines of the module change."""
-        return f"{self.module.rpartition('.')[2]}: {self.was} -> {self.now}"
-
 
 def mutants_of(module: str, path: Path) -> Iterator[Mutant]:
     """Yields every mutant of a module, in order of operator and place."""
