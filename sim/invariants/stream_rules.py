@@ -278,8 +278,8 @@ def bounded_stream_buffers(facts: Facts) -> Iterator[Finding]:
     """Judges every look at the statistics."""
     for event in facts.of("statistics.taken"):
         sizes = event.data["statistics"]
-        if sizes.reader_bytes is None or sizes.reader_bytes_max is None:
-            continue
+        if not sizes.reader_bytes or sizes.reader_bytes_max is None:
+            continue  # nothing was held, so no bound was put to the test
         if sizes.reader_bytes <= sizes.reader_bytes_max:
             yield HELD
             continue

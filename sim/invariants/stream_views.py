@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
+from attrs import evolve
+
 from sim.adapters.protocol import Item
 from sim.history import Event
 from sim.invariants.facts import Facts
@@ -197,6 +199,7 @@ SINGLE_VISIBLE_SOURCE = Invariant(
 
 def stream_terminates(facts: Facts) -> Iterator[Finding]:
     """Judges every answer, and every page that watched a run to its end."""
+    yield from _left_off(facts)
     for event in facts.of("stream.endless"):
         if event.data["after_end"] > 1:
             yield _endless(f"{event.actor} asked {event.data['connections']} times and was never told to stop", event)
@@ -213,6 +216,29 @@ def stream_terminates(facts: Facts) -> Iterator[Finding]:
         else:
             yield _endless(f"the stream of {connection.client} is open although every run has ended", answered)
     yield from _learnt(facts, over)
+
+
+def _published(facts: Facts) -> Mapping[str, tuple[Event, ...]]:
+    """Returns the frames of each run."""
+    found: dict[str, list[Event]] = {}
+    for event in facts.of("frame.published"):
+        found.setdefault(event.run or "", []).append(event)
+    return {run: tuple(events) for run, events in found.items()}
+
+
+def _left_off(facts: Facts) -> Iterator[Finding]:
+    """Judges that no server ends an answer as if all were said, while it has more to say of a run under way."""
+    published = facts.once(_published)
+    for connection in facts.once(connections):
+        answered, closed = connection.answered, connection.closed
+        if answered is None or answered.data["status"] != 200 or closed is None or closed.data["why"] != "ended":
+            continue
+        session = answered.data["session"]
+        frames = [published.get(run.id, ()) for run in facts.runs.values() if run.session == session]
+        later = next((f[-1] for f in frames if f and f[0].position < closed.position < f[-1].position), None)
+        if later is not None and not connection.gap and not facts.crashed_between(closed.position, later.position):
+            found = f"the answer to {connection.client} ends, and then {later.data['frame']} of {later.run} is told"
+            yield evolve(_endless(found, closed), evidence=(closed.position, later.position))
 
 
 def _learnt(facts: Facts, over: set[str]) -> Iterator[Finding]:
@@ -244,8 +270,8 @@ STREAM_TERMINATES = Invariant(
     unclaimed=claimed,
     judge=stream_terminates,
     explain=Explanation(
-        meaning="Whoever attaches to a run that has ended gets its terminal, or 204, and the answer ends. A program "
-        "that reconnects after a clean end, as EventSource does, is told 204 sooner or later. No page shows a message "
+        meaning="Whoever attaches to a run that has ended gets its terminal, or 204, and the answer ends, which it "
+        "does not while there is more to say: a clean end is the end to many programs. A program that reconnects after a clean end, as EventSource does, is told 204 sooner or later. No page shows a message "
         "as open when its run is over.",
         example="A tab reconnects after the end of the run; the server finds the run's channel empty and waits.",
         usual_cause="Attaching subscribes to a channel whose writer is gone, or one kind of terminal is not among "

@@ -179,6 +179,25 @@ def a_page_whose_connections_broke_may_ask_often() -> Story:
     return story.attaches().closes().quiet().reads(*ROWS)
 
 
+@ok("stream-terminates")
+def a_server_that_declares_a_gap_may_leave_off() -> Story:
+    story = _asked().says("model.turn1", "Hello ").attaches().control("stream.gap", None).closes()
+    return story.says("model.turn1", "there").over().quiet().looks(ANSWER).reads(*ROWS)
+
+
+@ok("stream-terminates")
+def a_process_that_goes_down_may_leave_off() -> Story:
+    story = _asked().says("model.turn1", "Hello ").attaches().control().closes().crashes().starts()
+    story.event("frame.published", "r1", frame="run.ended", message=None, text="", source=None)
+    return story.ends(state="interrupted", cause="crashed").quiet()
+
+
+@bad("stream-terminates")
+def a_clean_end_comes_before_the_run_has_ended() -> Story:
+    story = _asked().says("model.turn1", "Hello ").attaches().control().puts("r1:1", text="Hello ").closes()
+    return story.says("model.turn1", "there").over().quiet().looks(ANSWER).reads(*ROWS)
+
+
 @bad("stream-terminates")
 def a_stream_stays_open_after_the_end_of_its_run() -> Story:
     return _answered().attaches().control().quiet().reads(*ROWS)
