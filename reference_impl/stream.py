@@ -13,7 +13,7 @@ the last frame of it.  ``stream.end`` says why the *stream* is over.
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Iterator, Mapping
+from collections.abc import AsyncGenerator, Iterator, Mapping
 from typing import Any, Literal
 
 import trio
@@ -37,13 +37,9 @@ class Reader:
     """Somebody who watches.
 
     Attributes:
-        decision: what it was given.
-        log: what it reads.
         position: in the log, behind what it has been sent.
     """
 
-    decision: Decision
-    log: FrameLog
     position: int
 
 
@@ -180,9 +176,9 @@ class Streams:
 
     async def body(
         self, session_id: str, channel: Channel, decision: Decision, begin: list[bytes]
-    ) -> AsyncIterator[bytes]:
+    ) -> AsyncGenerator[bytes, None]:
         """Yields the stream, one event at a time, as fast as its reader takes it."""
-        log, reader = channel.log, Reader(decision, channel.log, decision.position)
+        log, reader = channel.log, Reader(decision.position)
         channel.readers.append(reader)
         try:
             for piece in begin:
@@ -191,12 +187,12 @@ class Streams:
                 yield self.gap(decision.run_id, f"the cursor is {decision.cursor}")
                 yield _end(decision.run_id, "gap")
                 return
-            while not self.missed(reader):
+            while not self.missed(log, reader):
                 if reader.position < log.high:
                     entry = log[reader.position]
                     reader.position += 1
-                    if (said := self.say(reader, entry)) is not None:
-                        yield said
+                    for piece in self.told(log, decision, entry):
+                        yield piece
                 elif self.over(session_id):
                     yield _end(decision.run_id, "run_terminal")
                     return
@@ -210,13 +206,14 @@ class Streams:
         finally:
             channel.readers.remove(reader)
 
-    def missed(self, reader: Reader) -> bool:
+    def missed(self, log: FrameLog, reader: Reader) -> bool:
         """Returns whether what a reader comes to next is not kept any more."""
-        return reader.position < reader.log.low
+        return reader.position < log.low
 
-    def say(self, reader: Reader, entry: Entry) -> bytes | None:
-        """Returns what a reader is sent of an entry; None if nothing."""
-        return None if entry.frame is None else encode_frame(entry.frame, self.id_of(entry))
+    def told(self, log: FrameLog, decision: Decision, entry: Entry) -> Iterator[bytes]:
+        """Yields what the reader whom a decision is about is told of an entry."""
+        if entry.frame is not None:
+            yield encode_frame(entry.frame, self.id_of(entry))
 
     def gap(self, run_id: str | None, reason: str) -> bytes:
         """Returns what a reader is sent who misses something."""

@@ -25,6 +25,9 @@ from reference_impl.bugs.prompts import PROMPTS
 from reference_impl.bugs.rewrites import REWRITES
 from reference_impl.bugs.runs import RUNS
 from reference_impl.bugs.stop import STOP
+from reference_impl.bugs.stream_bytes import STREAM_BYTES
+from reference_impl.bugs.stream_ends import STREAM_ENDS
+from reference_impl.bugs.stream_ids import STREAM_IDS
 from reference_impl.bugs.synthetic import SYNTHETIC
 from reference_impl.bugs.tools import TOOLS
 
@@ -49,6 +52,9 @@ BUGS: tuple[Bug, ...] = (
     *FENCING,
     *PROMPTS,
     *CRASHES,
+    *STREAM_BYTES,
+    *STREAM_IDS,
+    *STREAM_ENDS,
 )
 
 __all__ = ["BUGS", "Bug"]

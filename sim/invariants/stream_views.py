@@ -270,9 +270,10 @@ STREAM_TERMINATES = Invariant(
     unclaimed=claimed,
     judge=stream_terminates,
     explain=Explanation(
-        meaning="Whoever attaches to a run that has ended gets its terminal, or 204, and the answer ends, which it "
-        "does not while there is more to say: a clean end is the end to many programs. A program that reconnects after a clean end, as EventSource does, is told 204 sooner or later. No page shows a message "
-        "as open when its run is over.",
+        meaning="Whoever attaches to a run that has ended gets its terminal, or 204, and the answer ends. While there "
+        "is more to say it does not end, because a clean end is the end to many programs. A program that reconnects "
+        "after one, as EventSource does, is told 204 sooner or later. No page shows a message as open when its run is "
+        "over.",
         example="A tab reconnects after the end of the run; the server finds the run's channel empty and waits.",
         usual_cause="Attaching subscribes to a channel whose writer is gone, or one kind of terminal is not among "
         "those that close the relay.",
