@@ -312,6 +312,8 @@ class Server:
             self._trouble("start", error)
             answer("failed", None, describe(error))
         else:
+            if not process.alive:
+                return  # it was killed in the moment of its answer, which nobody hears
             again = run in self._accepted
             self._accepted.setdefault(run, session)
             self._world.record("server", "run.accepted", run, key=key, text=text, session=session, again=again)
