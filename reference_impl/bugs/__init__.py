@@ -15,10 +15,12 @@ from reference_impl.bugs.completion import COMPLETION
 from reference_impl.bugs.context import CONTEXT
 from reference_impl.bugs.crashes import CRASHES
 from reference_impl.bugs.early_stops import EARLY_STOPS
+from reference_impl.bugs.failing_disks import FAILING_DISKS
 from reference_impl.bugs.fencing import FENCING
 from reference_impl.bugs.harness import HARNESS
 from reference_impl.bugs.identity import IDENTITY
 from reference_impl.bugs.kept import KEPT
+from reference_impl.bugs.log_files import LOG_FILES
 from reference_impl.bugs.markers import MARKERS
 from reference_impl.bugs.partial_texts import PARTIAL_TEXTS
 from reference_impl.bugs.prompts import PROMPTS
@@ -55,6 +57,8 @@ BUGS: tuple[Bug, ...] = (
     *STREAM_BYTES,
     *STREAM_IDS,
     *STREAM_ENDS,
+    *LOG_FILES,
+    *FAILING_DISKS,
 )
 
 __all__ = ["BUGS", "Bug"]
