@@ -129,7 +129,7 @@ CRASHES = (
         name="number-given-twice",
         summary="The first row of a recovery gets the number of the last row before the crash, and is ignored.",
         failure_mode="CX-15",
-        # What is ignored is a row that says something else after the next restart, or one without which nothing is said.
+        # After the next restart what is ignored says something else, or nothing at all.
         trips=("acknowledged-is-durable", "recovery-is-idempotent"),
         build=with_parts(
             server=_CountsFromTheLastRow, store=lambda where, ports: _InsertsOrIgnores(as_asked(where, ports))
