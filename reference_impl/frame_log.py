@@ -29,6 +29,9 @@ BYTES_MAX = 32 * 1024
 ENTRY_BYTES = 120
 """What an entry takes besides its text, about as much as its event has on the wire."""
 
+ROWS_SHORT = 8
+"""With the policy ``retention: short``: whoever is away for a few chunks misses some."""
+
 
 @frozen
 class Entry:

@@ -22,7 +22,7 @@ from attrs import Factory, define
 from reference_impl.attach import Decision, decide_attach
 from reference_impl.batch import Buffered
 from reference_impl.events import Event
-from reference_impl.frame_log import BYTES_MAX, ROWS_MAX, Entry, FrameLog
+from reference_impl.frame_log import BYTES_MAX, ROWS_MAX, ROWS_SHORT, Entry, FrameLog
 from reference_impl.frames import frame
 from reference_impl.state import Run, State
 from sim.adapters.protocol import Frame
@@ -73,7 +73,7 @@ class Streams:
     """
 
     def __init__(self, state: State, policies: Mapping[str, str], buffered: Buffered) -> None:
-        self.rows_max = ROWS_MAX
+        self.rows_max = ROWS_SHORT if policies["retention"] == "short" else ROWS_MAX
         self.bytes_max = BYTES_MAX
         self.heartbeat_s: float | None = None
         self._state = state
