@@ -58,6 +58,9 @@ def _at_the_end(facts: Facts) -> Iterator[Finding]:
         read = facts.final_reads.get(view.data["session"]) if view is not None else None
         if view is None or read is None:
             continue
+        if _under_way(facts, view) and _has_all(facts, view):
+            yield _so_far(facts, view)
+            continue
         reason = _undecided(facts, view)
         if reason:
             yield Unsure(reason)
@@ -78,10 +81,10 @@ def _at_the_end(facts: Facts) -> Iterator[Finding]:
 
 def _undecided(facts: Facts, view: Event) -> str:
     """Says why a page may differ from the journal without anybody's fault."""
-    session, client = view.data["session"], view.actor
+    client = view.actor
     if facts.cut is not None:
         return "the case was cut off"
-    if any(run.session == session and run.ended is None for run in facts.runs.values()):
+    if _under_way(facts, view):
         return "a run of the session has not ended"
     if _misled(facts, view):
         return f"the link told {client} a clean end that was not the server's"
@@ -90,6 +93,44 @@ def _undecided(facts: Facts, view: Event) -> str:
     if any(event.position > max(reloads, default=-1) for event in changed):
         return "the history was rewritten after the page was opened"
     return ""
+
+
+def _under_way(facts: Facts, view: Event) -> list[str]:
+    """Returns the runs of the page's session that have not ended."""
+    return [run.id for run in facts.runs.values() if run.session == view.data["session"] and run.ended is None]
+
+
+def _has_all(facts: Facts, view: Event) -> bool:
+    """Whether the page has an open stream, and has applied the last thing that was written to it."""
+    mine = [connection for connection in facts.once(connections) if connection.client == view.actor]
+    last = mine[-1] if mine and view.data["watching"] else None
+    if last is None or last.answered is None or last.answered.data["status"] != 200 or last.closed or last.cut:
+        return False
+    ids = [told.event.id for told in last.told if told.event.id]
+    return bool(view.data["cursor"] == (ids[-1] if ids else last.answered.data["cursor"] or ""))
+
+
+def _so_far(facts: Facts, view: Event) -> Finding:
+    """Judges what a page shows of the messages under way, when nothing happens any more."""
+    runs = _under_way(facts, view)
+    texts: dict[str, str] = {}
+    for event in facts.of("frame.published"):
+        message, frame = event.data["message"], event.data["frame"]
+        if frame == "message.delta" and event.run in runs:
+            texts[message] = texts.get(message, "") + event.data["text"]
+        elif frame in ("message.completed", "message.interrupted", "message.superseded"):
+            texts.pop(message, None)
+    shown = {item.id: item.text for item in view.data["items"]}
+    short = next((message for message, text in texts.items() if shown.get(message, "") != text), None)
+    if short is None:
+        return HELD
+    return Violation(
+        invariant="replay-equals-live",
+        promised="a page whose stream is open shows as much of a message under way as an undisturbed reader",
+        found=f"{view.actor} shows {shown.get(short, '')!r:.60} of {short}, an undisturbed reader {texts[short]!r:.90}",
+        evidence=(view.position,),
+        subject=short,
+    )
 
 
 def _misled(facts: Facts, view: Event) -> bool:
@@ -143,6 +184,8 @@ def single_visible_source(facts: Facts) -> Iterator[Finding]:
                 subject=live,
             )
     yield from _bubbles(facts, wrong)
+    if facts.history.capabilities.stable_ids:
+        yield from _made_up(facts)
 
 
 def _shown_twice(facts: Facts, history: tuple[Item, ...], event: Event) -> Item | None:
@@ -177,6 +220,23 @@ def _bubbles(facts: Facts, wrong: Mapping[str, None]) -> Iterator[Finding]:
             evidence=(view.position,),
             subject=double.id,
         )
+
+
+def _made_up(facts: Facts) -> Iterator[Finding]:
+    """Judges the empty bubbles of each page at the end: each must be a message that somebody has heard of."""
+    known: dict[str | None, None] = {event.data["message"]: None for event in facts.of("frame.published")}
+    known |= {item.id: None for reads in facts.reads.values() for read in reads for item in read.data["items"]}
+    for client, shown in facts.once(views).items():
+        empty = [item for item in shown[-1].data["items"] if item.kind == "assistant" and not item.text]
+        stray = next((item for item in empty if not item.reasoning and item.id not in known), None)
+        if stray is not None:
+            yield Violation(
+                invariant="single-visible-source",
+                promised="a bubble is a message of the journal",
+                found=f"{client} shows an empty bubble {stray.id}, which is in neither the journal nor a frame",
+                evidence=(shown[-1].position,),
+                subject=stray.id,
+            )
 
 
 SINGLE_VISIBLE_SOURCE = Invariant(
