@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from reference_impl.bugs.agents import AGENTS
 from reference_impl.bugs.approvals import APPROVALS
+from reference_impl.bugs.attaching import ATTACHING
+from reference_impl.bugs.bubbles import BUBBLES
 from reference_impl.bugs.bug import Bug
 from reference_impl.bugs.clocks import CLOCKS
 from reference_impl.bugs.closures import CLOSED
@@ -24,6 +26,7 @@ from reference_impl.bugs.log_files import LOG_FILES
 from reference_impl.bugs.markers import MARKERS
 from reference_impl.bugs.partial_texts import PARTIAL_TEXTS
 from reference_impl.bugs.prompts import PROMPTS
+from reference_impl.bugs.replays import REPLAYS
 from reference_impl.bugs.rewrites import REWRITES
 from reference_impl.bugs.runs import RUNS
 from reference_impl.bugs.stop import STOP
@@ -59,6 +62,9 @@ BUGS: tuple[Bug, ...] = (
     *STREAM_ENDS,
     *LOG_FILES,
     *FAILING_DISKS,
+    *ATTACHING,
+    *REPLAYS,
+    *BUBBLES,
 )
 
 __all__ = ["BUGS", "Bug"]
