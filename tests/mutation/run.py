@@ -1,28 +1,35 @@
 """How many mistakes in the pure core of the reference journal do the built-in scenarios see?
 
-    python tests/mutation/run.py [--sample N] [--seed N] [--jobs N] [--only MODULE] [--write]
+    python tests/mutation/run.py [--only MODULE ...] [--sample N] [--seed N] [--jobs N]
+                                 [--log FILE [--again]] [--write]
 
-prints what became of each mutant that survived, and the score per module.  With
-``--write`` the table goes into reports/benchmarks.md.
+prints every mutant that survived, and the score per module.  ``--log`` keeps each
+fate as a line of JSON; a run with the same file takes over what is in it, so that
+one that was broken off goes on.  With ``--again`` the survivors of the log are judged
+anew: enough when nothing but a scenario was added.  With ``--write`` the table goes
+into reports/benchmarks.md.
+
+The order is drawn from the seed and spread over the modules, so the first N mutants
+are a fair sample.
 """
 
 from __future__ import annotations
 
 import argparse
 import gc
+import json
 import random
 import sys
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-import yaml
-
 ROOT = Path(__file__).parents[2]
 sys.path[:0] = [str(ROOT), str(ROOT / "tests/scenarios"), str(ROOT / "tests/benchmarks"), str(Path(__file__).parent)]
 
 from builtin import everything  # noqa: E402
-from judging import HELD, TIMEOUT, judge  # noqa: E402
+from equivalents import Equivalents  # noqa: E402
+from judging import Fate, Judged, judge  # noqa: E402
 from mutants import Mutant, mutants_of  # noqa: E402
 
 from sim.scenario.model import Scenario  # noqa: E402
@@ -38,7 +45,6 @@ LARGE = (
 )
 """Sweeps of hundreds of cases, of links and disks: they cost more than all others together."""
 
-SECONDS_MAX = 120.0  # a mutant that takes so long never ends
 STRONG = (
     "stop-during-parallel-calls",
     "retry-after-a-finished-message",
@@ -56,53 +62,70 @@ def main() -> None:
     parser.add_argument("--sample", type=int, default=0, help="so many mutants, evenly over the modules; 0: all")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--jobs", type=int, default=2)
-    parser.add_argument("--only", choices=CORE)
+    parser.add_argument("--only", choices=CORE, nargs="+", default=CORE)
+    parser.add_argument("--log", type=Path, help="keep the fates in this file, and take over those that it has")
+    parser.add_argument("--again", action="store_true", help="judge the survivors of the log anew")
     parser.add_argument("--write", action="store_true", help="put the table into reports/benchmarks.md")
-    arguments = parser.parse_args()
-    everyone = [m for name in CORE if arguments.only in (None, name) for m in _all_of(name)]
-    same = _said_to_be_the_same(everyone)
-    chosen = _sampled([m for m in everyone if m not in same], arguments.sample, arguments.seed)
+    options = parser.parse_args()
+    everyone = [m for name in options.only for m in _all_of(name)]
+    equivalents = Equivalents.load(everyone)
+    chosen = _sampled(everyone, options.sample, options.seed)
+    known = _known(options.log, options.again)
     scenarios = sorted((s for s in everything() if s.name not in LARGE), key=_cost)
     gc.freeze()
     unchanged = (ROOT / "reference_impl/lifecycle.py").read_text(encoding="utf-8")
-    whole = judge("reference_impl.lifecycle", unchanged, scenarios, seconds=SECONDS_MAX)
-    assert whole == HELD, f"the reference itself fails: {whole}"
-    fates: list[tuple[Mutant, str]] = []
-    with ThreadPoolExecutor(arguments.jobs) as pool:  # each thread only waits for its child
-        for mutant, fate in zip(chosen, pool.map(lambda m: _fate(m, scenarios), chosen), strict=True):
-            fates.append((mutant, fate))
-            if fate == HELD:
-                print(f"survived  {mutant.module}:{mutant.line}  {mutant.was}  ->  {mutant.now}", flush=True)
-    lines = _table(fates, len(everyone), len(same))
+    whole = judge("reference_impl.lifecycle", unchanged, scenarios)
+    assert whole.fate is Fate.SURVIVED, f"the reference itself fails: {whole}"
+    fates: list[tuple[Mutant, Judged]] = []
+    with ThreadPoolExecutor(options.jobs) as pool:  # each thread only waits for its child
+        judged = pool.map(lambda m: known.get(m.key) or judge(m.module, m.source, scenarios), chosen)
+        for mutant, one in zip(chosen, judged, strict=True):
+            fates.append((mutant, one))
+            _tell(mutant, one, equivalents, None if mutant.key in known else options.log)
+    lines = _table(fates, equivalents, len(everyone))
     print("\n".join(lines))
-    if arguments.write:
-        from table import write_section
+    if options.write:
+        from table import machine, write_section
 
-        write_section("mutants", lines)
+        head = f"`python tests/mutation/run.py --write`. {len(scenarios)} scenarios, {machine('cosmic-ray')}"
+        write_section("mutants", "\n".join(["## Mutants", "", head, "", *lines]))
 
 
 def _all_of(name: str) -> list[Mutant]:
     return list(mutants_of(f"reference_impl.{name}", ROOT / f"reference_impl/{name}.py"))
 
 
-def _said_to_be_the_same(mutants: list[Mutant]) -> list[Mutant]:
-    """Returns those whose line is listed, and fails if a listed line has no mutant: then the list is out of date."""
-    entries = yaml.safe_load((Path(__file__).parent / "equivalent.yaml").read_text(encoding="utf-8"))
-    listed = {(f"reference_impl.{entry['module']}", line): False for entry in entries for line in entry["lines"]}
-    same = [m for m in mutants if (m.module, m.was) in listed]
-    found = {(m.module, m.was) for m in same}
-    modules = {m.module for m in mutants}
-    stale = [key for key in listed if key[0] in modules and key not in found]
-    assert not stale, f"equivalent.yaml lists lines that have no mutant: {stale}"
-    return same
+def _known(log: Path | None, again: bool) -> dict[str, Judged]:
+    """Returns the fates of a log; of a mutant that was judged twice, the later one."""
+    if log is None or not log.exists():
+        return {}
+    records = [json.loads(line) for line in log.read_text(encoding="utf-8").splitlines()]
+    fates = {record["key"]: Judged(Fate(record["fate"]), record["by"]) for record in records}
+    return {key: judged for key, judged in fates.items() if judged.fate.killed or not again}
+
+
+def _tell(mutant: Mutant, judged: Judged, equivalents: Equivalents, log: Path | None) -> None:
+    if not judged.fate.killed:
+        kind = "equivalent" if mutant in equivalents and judged.fate is Fate.SURVIVED else judged.fate.value
+        says = f"{kind:11}{mutant.module}:{mutant.line}  {mutant.was}  ->  {mutant.now}  {judged.by}"
+        print(says.rstrip(), flush=True)
+    if log:
+        record = {"key": mutant.key, "fate": judged.fate.value, "by": judged.by, "module": mutant.module}
+        record |= {"line": mutant.line, "was": mutant.was, "now": mutant.now}
+        with log.open("a", encoding="utf-8") as file:
+            file.write(json.dumps(record) + "\n")
 
 
 def _sampled(mutants: list[Mutant], size: int, seed: int) -> list[Mutant]:
-    """Every k-th of them, so that each module has its share."""
-    if not size or size >= len(mutants):
-        return mutants
-    offset = random.Random(seed).random()
-    return [mutants[int((i + offset) * len(mutants) / size)] for i in range(size)]
+    """Returns so many of them, all if 0, in an order of which every beginning is spread over the modules."""
+    draw = random.Random(seed)
+    placed: list[tuple[float, int, Mutant]] = []
+    for module in dict.fromkeys(mutant.module for mutant in mutants):
+        own = [mutant for mutant in mutants if mutant.module == module]
+        draw.shuffle(own)
+        placed += [((i + draw.random()) / len(own), len(placed) + i, mutant) for i, mutant in enumerate(own)]
+    ordered = [mutant for _, _, mutant in sorted(placed, key=lambda place: place[:2])]
+    return ordered[: size or None]
 
 
 def _cost(scenario: Scenario) -> tuple[bool, bool, str]:
@@ -110,22 +133,36 @@ def _cost(scenario: Scenario) -> tuple[bool, bool, str]:
     return scenario.name not in STRONG, bool({"crash", "stream"} & {*scenario.tags}), scenario.name
 
 
-def _fate(mutant: Mutant, scenarios: list[Scenario]) -> str:
-    return judge(mutant.module, mutant.source, scenarios, seconds=SECONDS_MAX)
+def _table(fates: list[tuple[Mutant, Judged]], equivalents: Equivalents, total: int) -> list[str]:
+    """Returns the figures per module, and what stands beside them.
+
+    The score is killed / (run - equivalent); what the judge could not decide stays in the
+    denominator.
+    """
+    wrong = [m for m, judged in fates if m in equivalents and judged.fate.killed]
+    lines = [
+        "| module | run | failed | raised | endless | survived | equivalent | undecided | score |",
+        "|---|---|---|---|---|---|---|---|---|",
+    ]
+    modules = sorted({mutant.module for mutant, _ in fates})
+    for module in [*modules, ""]:
+        lines.append(_line(module or "all", [one for one in fates if module in ("", one[0].module)], equivalents))
+    lines += ["", f"{len(fates)} of {total} mutants; the score is killed / (run - equivalent)."]
+    lines += [f"Said to be equivalent, yet killed: `{m.module}`:{m.line} {m.was} -> {m.now}" for m in wrong]
+    left = [m for m, judged in fates if judged.fate is Fate.SURVIVED and m not in equivalents]
+    lines += ["", "Survivors:", ""] if left else []
+    return [*lines, *(f"- `{m.module}`:{m.line} `{m.was}` becomes `{m.now}`" for m in left)]
 
 
-def _table(fates: list[tuple[Mutant, str]], total: int, same: int) -> list[str]:
-    made = Counter(mutant.module for mutant, _ in fates)
-    survived = Counter(mutant.module for mutant, fate in fates if fate == HELD)
-    hung = sum(fate == TIMEOUT for _, fate in fates)
-    lines = ["| module | mutants run | killed | survived | score |", "|---|---|---|---|---|"]
-    for module, count in made.items():
-        killed = count - survived[module]
-        lines.append(f"| `{module}` | {count} | {killed} | {survived[module]} | {killed / count:.0%} |")
-    killed = len(fates) - survived.total()
-    lines.append(f"| all | {len(fates)} | {killed} | {survived.total()} | {killed / len(fates):.1%} |")
-    note = f"{total} mutants in all, {same} of them judged to mean the same; {hung} were killed because they never end."
-    return [*lines, "", note]
+def _line(name: str, fates: list[tuple[Mutant, Judged]], equivalents: Equivalents) -> str:
+    count = Counter(judged.fate for _, judged in fates)
+    same = sum(judged.fate is Fate.SURVIVED and mutant in equivalents for mutant, judged in fates)
+    killed = sum(judged.fate.killed for _, judged in fates)
+    different = len(fates) - same
+    score = f"{killed / different:.1%}" if different else "-"
+    cells = [f"`{name}`", len(fates), count[Fate.FAILED], count[Fate.RAISED], count[Fate.ENDLESS]]
+    cells += [count[Fate.SURVIVED] - same, same, count[Fate.UNDECIDED], score]
+    return f"| {' | '.join(map(str, cells))} |"
 
 
 if __name__ == "__main__":
