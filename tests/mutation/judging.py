@@ -104,8 +104,7 @@ def _verdict(module: str, source: str, scenarios: Sequence[Scenario]) -> Judged:
     try:
         sys.meta_path.insert(0, Planted(module, source))
         for scenario in scenarios:
-            needs_disk_or_wire = {"crash", "stream"} & {*scenario.tags}
-            if _fails(scenario, load_adapter("ref" if needs_disk_or_wire else "ref:memory")):
+            if run_scenario_once(scenario):
                 return Judged(Fate.FAILED, scenario.name)
     except BaseException as error:
         return Judged(Fate.RAISED if _blames_the_reference(error) else Fate.UNDECIDED, type(error).__name__)
@@ -120,6 +119,12 @@ def _blames_the_reference(error: BaseException) -> bool:
         return True
     files = [frame.filename for frame in traceback.extract_tb(error.__traceback__)]
     return any(name.startswith("reference_impl.") or Path(name).parent.name == "reference_impl" for name in files)
+
+
+def run_scenario_once(scenario: Scenario) -> bool:
+    """Runs a scenario on the reference that this process has, and returns whether it fails."""
+    needs_disk_or_wire = {"crash", "stream"} & {*scenario.tags}
+    return _fails(scenario, load_adapter("ref" if needs_disk_or_wire else "ref:memory"))
 
 
 def _fails(scenario: Scenario, adapter: LoadedAdapter) -> bool:

@@ -21,6 +21,7 @@ import json
 import random
 import sys
 from collections import Counter
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -31,6 +32,7 @@ from builtin import everything  # noqa: E402
 from equivalents import Equivalents  # noqa: E402
 from judging import Fate, Judged, judge  # noqa: E402
 from mutants import Mutant, mutants_of  # noqa: E402
+from reached import Lines, lines_of, statement  # noqa: E402
 
 from sim.scenario.model import Scenario  # noqa: E402
 
@@ -73,12 +75,12 @@ def main() -> None:
     known = _known(options.log, options.again)
     scenarios = sorted((s for s in everything() if s.name not in LARGE), key=_cost)
     gc.freeze()
-    unchanged = (ROOT / "reference_impl/lifecycle.py").read_text(encoding="utf-8")
-    whole = judge("reference_impl.lifecycle", unchanged, scenarios)
-    assert whole.fate is Fate.SURVIVED, f"the reference itself fails: {whole}"
+    reached = lines_of(scenarios, ROOT / "reference_impl")
     fates: list[tuple[Mutant, Judged]] = []
     with ThreadPoolExecutor(options.jobs) as pool:  # each thread only waits for its child
-        judged = pool.map(lambda m: known.get(m.key) or judge(m.module, m.source, scenarios), chosen)
+        judged = pool.map(
+            lambda m: known.get(m.key) or judge(m.module, m.source, _judges(m, scenarios, reached)), chosen
+        )
         for mutant, one in zip(chosen, judged, strict=True):
             fates.append((mutant, one))
             _tell(mutant, one, equivalents, None if mutant.key in known else options.log)
@@ -93,6 +95,13 @@ def main() -> None:
 
 def _all_of(name: str) -> list[Mutant]:
     return list(mutants_of(f"reference_impl.{name}", ROOT / f"reference_impl/{name}.py"))
+
+
+def _judges(mutant: Mutant, scenarios: Sequence[Scenario], reached: Mapping[str, Lines]) -> list[Scenario]:
+    """Returns the scenarios that come to the changed statement."""
+    file = f"{mutant.module.rpartition('.')[2]}.py"
+    lines = statement((ROOT / "reference_impl" / file).read_text(encoding="utf-8"), mutant.line)
+    return [s for s in scenarios if lines is None or not reached[s.name].get(file, frozenset()).isdisjoint(lines)]
 
 
 def _known(log: Path | None, again: bool) -> dict[str, Judged]:
