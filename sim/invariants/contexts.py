@@ -168,7 +168,7 @@ def _wrong_item(key: str, items: Sequence[Item], rows: Sequence[Item], look: _Lo
         return ""  # whether the journal should hold such rows is asked there
     if _hidden_at(rows[0], key, look, facts):
         return f"it holds {row_text(item)}, which is hidden from the model"
-    if run is None or run.end > look.since:
+    if run is None or run.end > look.since or end_was_lost(run, facts):
         return ""
     if item.kind == "assistant" and rows[0].state == "interrupted" and _leaves_partials_out(facts):
         return f"it holds {row_text(item)}, and interrupted text is not to be given"

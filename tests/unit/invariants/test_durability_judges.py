@@ -185,7 +185,8 @@ def test_a_message_that_went_with_the_end_of_its_run_is_told_by_the_judge_of_dur
     assert verdict(story, "completed-wins").violations == ()
 
 
-def test_a_marker_in_the_place_of_a_lost_one_could_not_be_given_to_the_model() -> None:
+@pytest.mark.parametrize("kept", [A("model.turn1", "Hello there"), A("model.turn1", "Hello", "interrupted")])
+def test_what_recovery_puts_in_the_place_of_a_lost_end_could_not_be_given_to_the_model(kept: object) -> None:
     story = _done().ends().gives(U("Hi"), A("model.turn1", "Hello there")).crashes("unsynced").starts().quiet()
-    story.reads(U("Hi"), A("model.turn1", "Hello there"), CRASHED)
+    story.reads(U("Hi"), kept, CRASHED)
     assert verdict(story, "store-equals-context").violations == ()
