@@ -10,7 +10,7 @@ from sim.adapters.protocol import Item
 from sim.history import Event
 from sim.invariants.facts import Facts
 from sim.invariants.invariant import HELD, Explanation, Finding, Invariant, Unsure
-from sim.invariants.stream_facts import claimed, connections, settled_view, views
+from sim.invariants.stream_facts import claimed, connections, settled_view, undisturbed_shows, views
 from sim.invariants.verdict import Violation
 from sim.invariants.views import told_apart
 
@@ -65,7 +65,7 @@ def _at_the_end(facts: Facts) -> Iterator[Finding]:
         if reason:
             yield Unsure(reason)
             continue
-        ours, theirs = told_apart(view.data["items"]), told_apart(facts.items(read))
+        ours, theirs = told_apart(_told_of(view, facts)), told_apart(facts.items(read))
         if ours == theirs:
             yield HELD
             continue
@@ -77,6 +77,16 @@ def _at_the_end(facts: Facts) -> Iterator[Finding]:
             expected=tuple(f"{state} {text!r}" for text, state in theirs),
             actual=tuple(f"{state} {text!r}" for text, state in ours),
         )
+
+
+def _told_of(view: Event, facts: Facts) -> tuple[Item, ...]:
+    """Returns what a page shows, without what any reader shows and the journal lacks: that is lost, not badly told."""
+    shows = facts.once(undisturbed_shows)
+    read = facts.final_reads.get(view.data["session"])
+    if read is None:
+        return tuple(view.data["items"])
+    kept = {item.id: True for item in facts.items(read)}
+    return tuple(item for item in view.data["items"] if item.id in kept or item.id not in shows)
 
 
 def _undecided(facts: Facts, view: Event) -> str:
@@ -208,7 +218,8 @@ def _bubbles(facts: Facts, wrong: Mapping[str, None]) -> Iterator[Finding]:
             continue
         refs = facts.refs(view.data["items"], view.data["session"])
         pairs = [(ref, item) for ref, item in zip(refs, view.data["items"], strict=True) if item.kind == "assistant"]
-        known = [ref for ref, _ in pairs if ref is not None]
+        # what the journal itself holds twice is told as it is
+        known = [ref for ref, _ in pairs if ref is not None and len(facts.kept(ref)) < 2]
         double = next((item for ref, item in pairs if known.count(ref or "") > 1 and item.text), None)
         if double is None:
             yield HELD
@@ -307,7 +318,7 @@ def _learnt(facts: Facts, over: set[str]) -> Iterator[Finding]:
         view = settled_view(shown)
         if view is None or view.data["session"] not in over or _misled(facts, view):
             continue
-        still = [item for item in view.data["items"] if item.state == "open" and item.kind == "assistant"]
+        still = [item for item in _told_of(view, facts) if item.state == "open" and item.kind == "assistant"]
         if still:
             yield _endless(f"{client} shows {still[0].text!r:.60} as still open, its run has ended", view)
         elif view.data["items"]:
