@@ -65,7 +65,10 @@ class Mutant:
 
 
 def mutants_of(module: str, path: Path) -> Iterator[Mutant]:
-    """Yields every mutant of a module, in order of operator and place."""
+    """Yields every mutant of a module, in order of operator and place.
+
+    ``as_mermaid`` is left alone: it draws the pictures of the documentation, and no journal calls it.
+    """
     source = path.read_text(encoding="utf-8")
     seen = {_meaning(source): True}
     for name in OPERATORS:
@@ -124,7 +127,9 @@ class _Plain(ast.NodeTransformer):
         self.generic_visit(node)
         return node
 
-    def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.FunctionDef:
+    def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.FunctionDef | None:
+        if node.name == "as_mermaid":
+            return None
         node.returns = None
         self.generic_visit(node)
         return node
@@ -140,4 +145,5 @@ class _Plain(ast.NodeTransformer):
     def visit_Expr(self, node: ast.Expr) -> ast.Expr:
         if isinstance(node.value, ast.Constant):
             node.value = ast.Constant(None)
+        self.generic_visit(node)
         return node

@@ -1,12 +1,13 @@
 """How many mistakes in the pure core of the reference journal do the built-in scenarios see?
 
     python tests/mutation/run.py [--only MODULE ...] [--sample N] [--seed N] [--jobs N]
-                                 [--log FILE [--again]] [--write]
+                                 [--log FILE [--again] [--known]] [--write]
 
 prints every mutant that survived, and the score per module.  ``--log`` keeps each
 fate as a line of JSON; a run with the same file takes over what is in it, so that
 one that was broken off goes on.  With ``--again`` the survivors of the log are judged
-anew: enough when nothing but a scenario was added.  With ``--write`` the table goes
+anew: enough when nothing but a scenario was added.  With ``--known`` the table is of the
+mutants in the log alone, for a run that had no time for all.  With ``--write`` the table goes
 into reports/benchmarks.md.
 
 The order is drawn from the seed and spread over the modules, so the first N mutants
@@ -67,12 +68,16 @@ def main() -> None:
     parser.add_argument("--only", choices=CORE, nargs="+", default=CORE)
     parser.add_argument("--log", type=Path, help="keep the fates in this file, and take over those that it has")
     parser.add_argument("--again", action="store_true", help="judge the survivors of the log anew")
+    parser.add_argument("--known", action="store_true", help="no others than those of the log")
     parser.add_argument("--write", action="store_true", help="put the table into reports/benchmarks.md")
     options = parser.parse_args()
     everyone = [m for name in options.only for m in _all_of(name)]
     equivalents = Equivalents.load(everyone)
     chosen = _sampled(everyone, options.sample, options.seed)
-    known = _known(options.log, options.again)
+    logged = _logged(options.log)
+    known = {key: judged for key, judged in logged.items() if judged.fate.killed or not options.again}
+    if options.known:
+        chosen = [mutant for mutant in chosen if mutant.key in logged]
     scenarios = sorted((s for s in everything() if s.name not in LARGE), key=_cost)
     gc.freeze()
     reached = lines_of(scenarios, ROOT / "reference_impl")
@@ -104,13 +109,12 @@ def _judges(mutant: Mutant, scenarios: Sequence[Scenario], reached: Mapping[str,
     return [s for s in scenarios if lines is None or not reached[s.name].get(file, frozenset()).isdisjoint(lines)]
 
 
-def _known(log: Path | None, again: bool) -> dict[str, Judged]:
+def _logged(log: Path | None) -> dict[str, Judged]:
     """Returns the fates of a log; of a mutant that was judged twice, the later one."""
     if log is None or not log.exists():
         return {}
     records = [json.loads(line) for line in log.read_text(encoding="utf-8").splitlines()]
-    fates = {record["key"]: Judged(Fate(record["fate"]), record["by"]) for record in records}
-    return {key: judged for key, judged in fates.items() if judged.fate.killed or not again}
+    return {record["key"]: Judged(Fate(record["fate"]), record["by"]) for record in records}
 
 
 def _tell(mutant: Mutant, judged: Judged, equivalents: Equivalents, log: Path | None) -> None:
