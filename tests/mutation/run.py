@@ -6,9 +6,9 @@
 prints every mutant that survived, and the score per module.  ``--log`` keeps each
 fate as a line of JSON; a run with the same file takes over what is in it, so that
 one that was broken off goes on.  With ``--again`` the survivors of the log are judged
-anew: enough when nothing but a scenario was added.  With ``--known`` the table is of the
-mutants in the log alone, for a run that had no time for all.  With ``--write`` the table goes
-into reports/benchmarks.md.
+anew, by those scenarios that are new to them: enough when nothing but a scenario was
+added.  With ``--known`` the table is of the mutants in the log alone, for a run that
+had no time for all.  With ``--write`` the table goes into reports/benchmarks.md.
 
 The order is drawn from the seed and spread over the modules, so the first N mutants
 are a fair sample.
@@ -74,13 +74,14 @@ def main() -> None:
     everyone = [m for name in options.only for m in _all_of(name)]
     equivalents = Equivalents.load(everyone)
     chosen = _sampled(everyone, options.sample, options.seed)
-    logged = _logged(options.log)
+    logged, held = _logged(options.log)
     known = {key: judged for key, judged in logged.items() if judged.fate.killed or not options.again}
     if options.known:
         chosen = [mutant for mutant in chosen if mutant.key in logged]
     scenarios = sorted((s for s in everything() if s.name not in LARGE), key=_cost)
     gc.freeze()
-    reached = lines_of(scenarios, ROOT / "reference_impl")
+    needed = [s for s in scenarios if any(s.name not in held.get(m.key, ()) for m in chosen if m.key not in known)]
+    reached = lines_of(needed, ROOT / "reference_impl")
     fates: list[tuple[Mutant, Judged]] = []
     with ThreadPoolExecutor(options.jobs) as pool:  # each thread only waits for its child
         judged = pool.map(
@@ -88,7 +89,9 @@ def main() -> None:
         )
         for mutant, one in zip(chosen, judged, strict=True):
             fates.append((mutant, one))
-            _tell(mutant, one, equivalents, None if mutant.key in known else options.log)
+            _tell(mutant, one, equivalents)
+            if options.log and mutant.key not in known:
+                _note(mutant, one, options.log, [s.name for s in scenarios])
     lines = _table(fates, equivalents, len(everyone))
     print("\n".join(lines))
     if options.write:
@@ -109,24 +112,31 @@ def _judges(mutant: Mutant, scenarios: Sequence[Scenario], reached: Mapping[str,
     return [s for s in scenarios if lines is None or not reached[s.name].get(file, frozenset()).isdisjoint(lines)]
 
 
-def _logged(log: Path | None) -> dict[str, Judged]:
-    """Returns the fates of a log; of a mutant that was judged twice, the later one."""
+def _logged(log: Path | None) -> tuple[dict[str, Judged], dict[str, list[str]]]:
+    """Returns the fates of a log, and the scenarios that each survivor has come through already.
+
+    Of a mutant that was judged twice, the later counts.
+    """
     if log is None or not log.exists():
-        return {}
-    records = [json.loads(line) for line in log.read_text(encoding="utf-8").splitlines()]
-    return {record["key"]: Judged(Fate(record["fate"]), record["by"]) for record in records}
+        return {}, {}
+    records = {record["key"]: record for record in map(json.loads, log.read_text(encoding="utf-8").splitlines())}
+    fates = {key: Judged(Fate(record["fate"]), record["by"]) for key, record in records.items()}
+    return fates, {key: records[key]["held"] for key, judged in fates.items() if judged.fate is Fate.SURVIVED}
 
 
-def _tell(mutant: Mutant, judged: Judged, equivalents: Equivalents, log: Path | None) -> None:
+def _tell(mutant: Mutant, judged: Judged, equivalents: Equivalents) -> None:
     if not judged.fate.killed:
         kind = "equivalent" if mutant in equivalents and judged.fate is Fate.SURVIVED else judged.fate.value
         says = f"{kind:11}{mutant.module}:{mutant.line}  {mutant.was}  ->  {mutant.now}  {judged.by}"
         print(says.rstrip(), flush=True)
-    if log:
-        record = {"key": mutant.key, "fate": judged.fate.value, "by": judged.by, "module": mutant.module}
-        record |= {"line": mutant.line, "was": mutant.was, "now": mutant.now}
-        with log.open("a", encoding="utf-8") as file:
-            file.write(json.dumps(record) + "\n")
+
+
+def _note(mutant: Mutant, judged: Judged, log: Path, scenarios: Sequence[str]) -> None:
+    record = {"key": mutant.key, "fate": judged.fate.value, "by": judged.by, "module": mutant.module}
+    record |= {"line": mutant.line, "was": mutant.was, "now": mutant.now}
+    record["held"] = scenarios if judged.fate is Fate.SURVIVED else []
+    with log.open("a", encoding="utf-8") as file:
+        file.write(json.dumps(record) + "\n")
 
 
 def _sampled(mutants: list[Mutant], size: int, seed: int) -> list[Mutant]:
