@@ -83,13 +83,14 @@ class Writer:
     """
 
     streams_class: ClassVar[type[Streams]] = Streams
+    partials_class: ClassVar[type[Partials]] = Partials
 
     def __init__(self, store: Store, ports: Ports) -> None:
         self.store = store
         self.ports = ports
         self.policies: Mapping[str, str] = {name: words[0] for name, words in POLICIES.items()} | dict(ports.policies)
         self.state = State()
-        self.partials = Partials()
+        self.partials = self.partials_class()
         self.controls: dict[str, Control] = {}
         self.streams = self.streams_class(self.state, self.policies, self.partials.content)
         self.closing = False

@@ -8,10 +8,8 @@ from reference_impl.events import Event
 from reference_impl.journal import Terminal
 from reference_impl.partials import Partials
 from reference_impl.server import Server
-from reference_impl.stores.base import Store
 from reference_impl.worker import Worker
 from reference_impl.writer import Control, Writer
-from sim.adapters.protocol import Ports
 
 
 class _StopsOnDisconnect(Server):
@@ -35,9 +33,7 @@ class _Hoard(Partials):
 
 
 class _Hoards(BufferedWriter):
-    def __init__(self, store: Store, ports: Ports) -> None:
-        super().__init__(store, ports)
-        self.partials = _Hoard()
+    partials_class = _Hoard
 
 
 class _KeepsTheSlot(Writer):
