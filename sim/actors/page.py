@@ -56,11 +56,11 @@ class Page:
         """Every cursor that the page has had, in order."""
         return tuple(self._at)[1:]
 
-    def read(self, items: Iterable[Item]) -> None:
-        """Shows what the journal holds instead of what was shown."""
+    def read(self, items: Iterable[Item], cursor: str = "") -> None:
+        """Shows what the journal holds instead of what was shown; ``cursor`` is behind all of it, if it is known."""
         self._bubbles = {_key(item, number): item for number, item in enumerate(items)}
-        self.cursor, self.missing = "", False
-        self._at = {"": dict(self._bubbles)}
+        self.cursor, self.missing = cursor, False
+        self._at = {"": dict(self._bubbles), cursor: dict(self._bubbles)}
 
     def go_back(self, cursor: str) -> bool:
         """Shows again what was shown when ``cursor`` was the last id; False if it never was."""

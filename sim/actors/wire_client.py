@@ -11,6 +11,7 @@ has begun in the session that it shows, and when it is opened again.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, Protocol
 
 from attrs import evolve
@@ -19,7 +20,7 @@ from sim.actors.byte_link import ByteLink, Connection
 from sim.actors.client import Backend, Client, Outcome, Sent
 from sim.actors.exchange import Exchange
 from sim.actors.page import Page
-from sim.actors.profiles import PROFILES, program_for
+from sim.actors.profiles import PROFILES, program_for, takes_cursor
 from sim.actors.program import Ask, Deliver, Effects, GiveUp, HangUp, Reason, Sleep
 from sim.actors.ways import Watch, Way, Ways
 from sim.adapters.protocol import Frame, Item
@@ -35,6 +36,9 @@ STALE: tuple[Reason, ...] = ("broken", "refused")
 """Reasons after which a person sees that the page is broken, and reloads it."""
 
 
+Shown = Callable[[tuple[Item, ...], str | None], None]
+
+
 class StreamBackend(Backend, Protocol):
     """What a client can ask of a server that has streams."""
 
@@ -47,6 +51,8 @@ class StreamBackend(Backend, Protocol):
     def running(self, session: str) -> bool: ...
 
     def open_stream(self, exchange: Exchange) -> None: ...
+
+    def read_with_cursor(self, session: str, reason: str, answer: Shown) -> None: ...
 
 
 class WireClient(Client):
@@ -234,27 +240,29 @@ class WireClient(Client):
     def _open(self, travel: Travel, reason: str) -> None:
         """The page is opened: it asks for the history, and once it shows that, it attaches."""
 
-        def shown(items: tuple[Item, ...]) -> None:
-            self._link.answer(lambda: self._show(items, attach=True))
+        def shown(items: tuple[Item, ...], cursor: str | None) -> None:
+            self._link.answer(lambda: self._show(items, cursor, attach=True))
 
         self._opening = reason
-        self._link.request("read", "", travel, lambda: self._backend.read(self.session, reason, shown))
+        self._link.request("read", "", travel, lambda: self._streams.read_with_cursor(self.session, reason, shown))
 
     def _read_again(self) -> None:
         """The page asks for the history and goes on watching."""
-        self._link.request("read", "", Travel(), lambda: self._backend.read(self.session, "gap", self._reloaded))
 
-    def _reloaded(self, items: tuple[Item, ...]) -> None:
-        self._link.answer(lambda: self._show(items, attach=False))
+        def shown(items: tuple[Item, ...], cursor: str | None) -> None:
+            self._link.answer(lambda: self._show(items, cursor, attach=False))
 
-    def _show(self, items: tuple[Item, ...], *, attach: bool) -> None:
+        self._link.request("read", "", Travel(), lambda: self._streams.read_with_cursor(self.session, "gap", shown))
+
+    def _show(self, items: tuple[Item, ...], cursor: str | None = None, *, attach: bool) -> None:
         if not self.attached:
             return
         self._opening = ""
-        self.page.read(items)
+        usable = cursor if cursor is not None and takes_cursor(self._spec.kind) else ""
+        self.page.read(items, usable)
         self._record("client.reloaded", items=items)
         if attach:
-            self._attach(None)
+            self._attach(usable or None)
 
     def _told_start(self, sent: Sent, outcome: Outcome, run: str | None, reason: str) -> None:
         super()._told_start(sent, outcome, run, reason)

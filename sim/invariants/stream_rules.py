@@ -47,7 +47,12 @@ def _about_the_cursor(facts: Facts, connection: Connection, answered: Event) -> 
 def _ids_before(facts: Facts, answered: Event) -> set[str]:
     """Returns the ids that had been given out in this session, for membership only."""
     session = answered.data["session"]
-    return {
+    with_history = {
+        read.data["cursor"]
+        for read in facts.of("journal.read")
+        if read.data["session"] == session and "cursor" in read.data and read.position < answered.position
+    }
+    return with_history | {
         told.event.id or ""
         for connection in facts.once(connections)
         if connection.answered is not None and connection.answered.data["session"] == session

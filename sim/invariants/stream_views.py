@@ -198,7 +198,9 @@ SINGLE_VISIBLE_SOURCE = Invariant(
 def stream_terminates(facts: Facts) -> Iterator[Finding]:
     """Judges every answer, and every page that watched a run to its end."""
     for event in facts.of("stream.endless"):
-        if event.data["after_end"] > 1:
+        if _told_to_stop(facts, event):
+            yield HELD  # there is a program that takes no answer for an end
+        elif event.data["after_end"] > 1 and facts.runs:
             yield _endless(f"{event.actor} asked {event.data['connections']} times and was never told to stop", event)
     quiet = facts.of("quiet.reached")
     if not quiet or facts.cut is not None or quiet[-1].data.get("unfinished"):
@@ -213,6 +215,14 @@ def stream_terminates(facts: Facts) -> Iterator[Finding]:
         else:
             yield _endless(f"the stream of {connection.client} is open although every run has ended", answered)
     yield from _learnt(facts, over)
+
+
+def _told_to_stop(facts: Facts, endless: Event) -> bool:
+    """Whether the last answer to this client said that there is nothing to watch."""
+    answers = [
+        e for e in facts.of("stream.answered") if e.data["client"] == endless.actor and e.position < endless.position
+    ]
+    return bool(answers) and answers[-1].data["status"] == 204
 
 
 def _learnt(facts: Facts, over: set[str]) -> Iterator[Finding]:
