@@ -7,7 +7,7 @@ request for the history brings.  Its rules are those of a careful author:
 * the cursor is the id of the last event that was *applied*, and what the view was at
   each cursor is remembered, so that "what follows your cursor comes" takes back what was shown
   after it without an id of its own;
-* "everything comes again" takes the run's bubbles away first;
+* "everything comes again" takes the run's bubbles away first, and those of every run that then begins again;
 * a declared gap makes the page begin anew: history, then attach.  So does "what follows your cursor comes" when
   the program sent an id that the page never applied;
 * the history replaces everything, the cursor included.
@@ -43,6 +43,7 @@ class Page:
         self.missing = False
         self.ended: dict[str, None] = {}
         self.run: str | None = None
+        self._anew = False  # runs come from their beginning on this connection
         self._bubbles: dict[str, Item] = {}
         self._at: dict[str, dict[str, Item]] = {"": {}}
 
@@ -91,6 +92,11 @@ class Page:
     def frame(self, frame: Frame, event_id: str | None) -> Item | None:
         """Takes a frame, and returns the bubble that it changed."""
         self.run = frame.run_id
+        if frame.kind == "run.started" and self._anew:
+            kept = ("user", "summary")
+            self._bubbles = {
+                key: item for key, item in self._bubbles.items() if item.kind in kept or item.run_id != frame.run_id
+            }
         if frame.kind == "run.ended":
             self.ended[frame.run_id] = None
         changed = self._change(frame)
@@ -103,6 +109,7 @@ class Page:
 
     def _open(self, control: Control, sent: str | None) -> None:
         how = control.attachment
+        self._anew = how == "restart" or control.whole_turn
         if how == "restart" or (control.run_id is not None and (control.whole_turn or how == "fresh")):
             self._forget(control.run_id)
         elif how == "gap" or (how in ("suffix", "finished") and sent and not self.go_back(sent)):

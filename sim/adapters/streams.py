@@ -75,6 +75,8 @@ class Streams:
 
     async def serve(self, exchange: Exchange) -> None:
         """Answers one request, in a task of the process."""
+        if not self._process.alive:
+            return
         why = "ended"
         scope = trio.CancelScope()
         reader = _Reader(self._world, exchange, scope)
@@ -105,6 +107,9 @@ class Streams:
     async def _answer(self, exchange: Exchange, reader: _Reader) -> None:
         request = StreamRequest(session_id=exchange.session, cursor=exchange.cursor, reader=exchange.client)
         answer = _checked(await self._attach(request))
+        if not self._process.alive:  # it was killed at a point of the verb: nobody is told anything any more
+            await _close(answer.body)
+            return
         content_type = answer.content_type if answer.body is not None else ""
         self._record(
             "stream.answered",

@@ -60,7 +60,7 @@ def _at_the_end(facts: Facts) -> Iterator[Finding]:
         if reason:
             yield Unsure(reason)
             continue
-        ours, theirs = told_apart(view.data["items"]), told_apart(facts.items(read))
+        ours, theirs = told_apart(facts.items(view)), told_apart(facts.items(read))
         if ours == theirs:
             yield HELD
             continue
@@ -83,11 +83,16 @@ def _undecided(facts: Facts, view: Event) -> str:
         return "a run of the session has not ended"
     if _misled(facts, view):
         return f"the link told {client} a clean end that was not the server's"
-    reloads = [e.position for e in facts.of("client.reloaded") if e.actor == client]
-    changed = [*facts.of("maintenance.done"), *(s for s in facts.of("stop.delivered") if s.data["mode"] == "rollback")]
-    if any(event.position > max(reloads, default=-1) for event in changed):
+    if _rewritten(facts, view, *facts.of("maintenance.done")):
         return "the history was rewritten after the page was opened"
     return ""
+
+
+def _rewritten(facts: Facts, view: Event, *more: Event) -> bool:
+    """Whether what the page shows was rolled back, or rewritten by ``more``, after its history was read."""
+    reloads = [e.position for e in facts.of("client.reloaded") if e.actor == view.actor]
+    changed = [*more, *(stop for stop in facts.of("stop.delivered") if stop.data["mode"] == "rollback")]
+    return any(event.position > max(reloads, default=-1) for event in changed)
 
 
 def _misled(facts: Facts, view: Event) -> bool:
@@ -210,8 +215,9 @@ def stream_terminates(facts: Facts) -> Iterator[Finding]:
         answered = connection.answered
         if answered is None or answered.data["status"] != 200 or answered.data["session"] not in over:
             continue
-        if connection.closed is not None or facts.crashed_between(answered.position, quiet[-1].position):
-            yield HELD
+        down = (*facts.of("server.crashed"), *facts.of("server.shut_down"))
+        if connection.closed is not None or any(event.position > answered.position for event in down):
+            yield HELD  # a process takes its connections with it
         else:
             yield _endless(f"the stream of {connection.client} is open although every run has ended", answered)
     yield from _learnt(facts, over)
@@ -222,14 +228,14 @@ def _told_to_stop(facts: Facts, endless: Event) -> bool:
     answers = [
         e for e in facts.of("stream.answered") if e.data["client"] == endless.actor and e.position < endless.position
     ]
-    return bool(answers) and answers[-1].data["status"] == 204
+    return bool(answers) and (answers[-1].data["status"] == 204 or 400 <= answers[-1].data["status"] < 500)
 
 
 def _learnt(facts: Facts, over: set[str]) -> Iterator[Finding]:
     """Judges whether pages that watched know that nothing is under way any more."""
     for client, shown in facts.once(views).items():
         view = settled_view(shown)
-        if view is None or view.data["session"] not in over or _misled(facts, view):
+        if view is None or view.data["session"] not in over or _misled(facts, view) or _rewritten(facts, view):
             continue
         still = [item for item in view.data["items"] if item.state == "open" and item.kind == "assistant"]
         if still:

@@ -392,3 +392,44 @@ def test_a_cursor_that_is_no_text_is_the_adapters_trouble() -> None:
 
     result = result_of(scenario(OPENED_IN_MID_ANSWER), Wrong)
     assert "read: AdapterError: cursor returned 7, expected text or None" in result.trouble[0]
+
+
+# --- what generated scenarios found --------------------------------------------------------------
+
+
+def test_a_copy_of_a_request_that_is_answered_by_a_stream_has_no_reader() -> None:
+    text = "version: 1\nname: twice\nactors: {alice: {is: client, kind: fetch-event-source, wire: true}}\n"
+    text += f'script: {{model: {WORDS}}}\nsteps: [{{alice.send: {{text: "Hi", doubled: true}}}}]\n'
+    doubled = load_scenario(text.encode(), "")
+    assert len(of(ran(doubled, make_reference), "stream.answered")) == 1
+    assert broken(result_of(doubled, make_reference)) == set()
+
+
+@pytest.mark.parametrize("down", ["crash", "shutdown"])
+def test_a_process_that_goes_down_takes_its_connections_with_it(down: str) -> None:
+    swept = scenario(f"server.{down}: {{at: $down}}", sweep="down: {every: point, in: [adapter.attach, stream.alice]}")
+    assert broken(result_of(swept, make_reference)) == set()
+
+
+def test_a_person_who_leaves_at_the_last_moment_is_shown_nothing_more() -> None:
+    left = scenario("alice.switch: {at: alice.apply#4.before, away: 2s}")
+    assert broken(result_of(left, make_reference)) == set()
+
+
+def test_a_page_that_sends_on_before_the_end_reads_what_it_left_behind() -> None:
+    on = scenario('alice.send: {text: "More", at: link.alice#8.before, as: more}', alice="kind: cli")
+    assert broken(result_of(on, make_reference)) == set()
+
+
+def test_runs_that_come_again_after_a_restart_are_shown_once() -> None:
+    again = ('alice.send: {text: "More", after: send, as: more}', "alice.detach: {after: more, delay: 500ms}")
+    restart = scenario(*again, "alice.attach: {after: detach, cursor: foreign run}", more="policies: {busy: queue}\n")
+    assert broken(result_of(restart, make_reference)) == set()
+
+
+def test_a_message_that_is_lost_on_its_way_makes_its_person_reload() -> None:
+    two = "  bob: {is: client, kind: fetch-sse, observes: alice}\n"
+    lost = scenario(
+        'bob.send: {text: "Lost", after: send, lost: true}', 'alice.send: {text: "More", as: more}', more=two
+    )
+    assert broken(result_of(lost, make_reference)) == set()
