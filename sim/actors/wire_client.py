@@ -82,7 +82,8 @@ class WireClient(Client):
         point = self._before(step.verb)
         self._record("client.sent", key=sent.key, text=sent.text, session=self.session, label=sent.label)
         self._sends[sent.key] = sent
-        self._left = self._watch is not None and self._unfinished
+        left = self._watch is not None and (self._watch.gave_up is None or self._unfinished)
+        self._left = self._left or left
         watch = self._new_watch()
         self._take(watch, watch.program.send(sent.key), step.travel)
         self._world.passed(f"{point}.after")

@@ -433,3 +433,8 @@ def test_a_message_that_is_lost_on_its_way_makes_its_person_reload() -> None:
         'bob.send: {text: "Lost", after: send, lost: true}', 'alice.send: {text: "More", as: more}', more=two
     )
     assert broken(result_of(lost, make_reference)) == set()
+
+
+def test_a_page_that_sends_on_before_it_is_told_of_its_run_reads_what_it_left_behind() -> None:
+    on = scenario('alice.send: {text: "More", after: send, as: more}', alice="kind: fetch-event-source")
+    assert broken(result_of(on, make_reference)) == set()
