@@ -57,7 +57,7 @@ def wire_of(slots: Slots, people: tuple[ClientSpec, ...], claims: Capabilities) 
     """Returns how these people watch: told by the server itself, or over a wire."""
     on = slots.flag(odds=90) and claims.replay != "none"
     watching = tuple(_watching(slots, person) for person in people)
-    faults = [fault for _ in range(FAULTS_MAX) for fault in _fault(slots, watching)]
+    faults: list[LinkFault | LinkShape] = [fault for _ in range(FAULTS_MAX) for fault in _fault(slots, watching)]
     faults += _shape(slots, watching)
     cursors, form, frame = slots.flag(odds=110), slots.choose(*_FORMS, odds=230), 1 + slots.next() % FRAMES
     away: Literal["", "hide", "switch"] = slots.choose("", "hide", "switch", odds=80)
