@@ -3,8 +3,8 @@
 A reader is a position in this log and nothing else.  It reads what is behind it,
 waits at the end, and changes nothing: readers neither wait for one another nor
 take anything away, and between replay and live there is no seam.  The log is
-bounded.  A reader whose position has been dropped has missed something, and is
-told so.
+bounded, in entries and in bytes.  A reader whose position has been dropped has
+missed something, and is told so.
 
 Ids.  ``<run>:<seq>`` names a row that is safe on the disk.  What is told before it
 is safe, be it text without a row or a row that is not yet synced, is numbered
@@ -22,6 +22,15 @@ from sim.adapters.protocol import Frame
 
 ROWS_MAX = 256
 """Of the public systems, the one that keeps least keeps 256 events; more is missing only after a long absence."""
+
+BYTES_MAX = 32 * 1024
+"""That many entries of the usual size, a word or two, so that few large ones cost no more."""
+
+ENTRY_BYTES = 120
+"""What an entry takes besides its text, about as much as its event has on the wire."""
+
+ROWS_SHORT = 8
+"""With the policy ``retention: short``: whoever is away for a few chunks misses some."""
 
 
 @frozen
@@ -45,21 +54,35 @@ class Entry:
         """The cursor of a reader who has applied this entry."""
         return f"{self.run_id}:{self.seq}.{self.part}" if self.part else f"{self.run_id}:{self.seq}"
 
+    @property
+    def bytes(self) -> int:
+        """What the log holds for it; the text that closes a message is the journal's and is held there anyway."""
+        told = self.frame
+        if told is None or told.kind != "message.delta":
+            return ENTRY_BYTES
+        return ENTRY_BYTES + len((told.text + told.reasoning).encode("utf-8", "surrogatepass"))
+
 
 class FrameLog:
     """The log of one session.
 
     Args:
         rows_max: how many entries are kept.
+        bytes_max: how many bytes of them, besides the newest, which is kept however large it is: who is up to
+            date misses nothing.
 
     Attributes:
         low: position of the oldest entry that is kept.
+        bytes_max: as given.
     """
 
-    def __init__(self, rows_max: int = ROWS_MAX) -> None:
+    def __init__(self, rows_max: int = ROWS_MAX, bytes_max: int = BYTES_MAX) -> None:
         self.low = 0
+        self.bytes_max = bytes_max
         self._rows_max = rows_max
         self._entries: deque[Entry] = deque()
+        self._begins: deque[int] = deque()  # of each entry, how many bytes there have been before it
+        self._end = 0
         self._parts: dict[str, tuple[int, int]] = {}
 
     @property
@@ -90,6 +113,7 @@ class FrameLog:
         """Drops everything: the history was cleared."""
         self.low = self.high
         self._entries.clear()
+        self._begins.clear()
 
     def find(self, run_id: str, seq: int, part: int = 0) -> int | None:
         """Returns the position behind the entry of this id; None if it is not kept, or never was."""
@@ -102,8 +126,16 @@ class FrameLog:
         """Returns whether a reader at a position has anything to be told."""
         return any(entry.frame is not None for entry in list(self._entries)[position - self.low :])
 
+    def waiting_bytes(self, position: int) -> int:
+        """Returns how many bytes are kept for a reader at a position, besides the newest entry."""
+        behind = max(position, self.low) - self.low
+        return self._begins[-1] - self._begins[behind] if behind < len(self._begins) else 0
+
     def _add(self, entry: Entry) -> None:
         self._entries.append(entry)
-        if len(self._entries) > self._rows_max:
+        self._begins.append(self._end)
+        self._end += entry.bytes
+        while len(self._entries) > self._rows_max or self.waiting_bytes(self.low) > self.bytes_max:
             self._entries.popleft()
+            self._begins.popleft()
             self.low += 1

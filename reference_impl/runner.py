@@ -41,6 +41,7 @@ CAPABILITIES = Capabilities(
         "sync",
         "reattach",
         "bad_cursor",
+        "retention",
     ),
     replay="from_id",
     context_repair="on_write",

@@ -161,6 +161,8 @@ class Server:
             partial_messages_max=self.writer.partials.messages_max,
             partial_bytes_max=self.writer.partials.bytes_max,
             active_runs=len(self.writer.controls),
+            reader_bytes=self.writer.streams.reader_bytes,
+            reader_bytes_max=self.writer.streams.bytes_max,
         )
 
     # --- maintenance

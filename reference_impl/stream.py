@@ -3,8 +3,8 @@
 Everything that readers are told is entered here in the critical section that
 makes it true, right after its row is in the journal.  A reader then pulls: there is
 no buffer of its own, only its position in the session's log, so a slow reader
-costs nothing, and one that is so slow that its position has been dropped is told so
-and sent away.  To attach is one step without a wait: what is replayed and what is
+costs no more than the log may hold, and one that is so slow that its position has been
+dropped is told so and sent away.  To attach is one step without a wait: what is replayed and what is
 live are told apart by nobody.
 
 A stream ends when the session has nothing more to tell: the terminal is always
@@ -13,7 +13,7 @@ the last frame of it.  ``stream.end`` says why the *stream* is over.
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncGenerator, Iterator, Mapping
 from typing import Any, Literal
 
 import trio
@@ -22,7 +22,7 @@ from attrs import Factory, define
 from reference_impl.attach import Decision, decide_attach
 from reference_impl.batch import Buffered
 from reference_impl.events import Event
-from reference_impl.frame_log import ROWS_MAX, Entry, FrameLog
+from reference_impl.frame_log import BYTES_MAX, ROWS_MAX, ROWS_SHORT, Entry, FrameLog
 from reference_impl.frames import frame
 from reference_impl.state import Run, State
 from sim.adapters.protocol import Frame
@@ -33,16 +33,29 @@ EndReason = Literal["run_terminal", "gap", "slow_consumer", "server_closed"]
 
 
 @define(eq=False)
+class Reader:
+    """Somebody who watches.
+
+    Attributes:
+        position: in the log, behind what it has been sent.
+    """
+
+    position: int
+
+
+@define(eq=False)
 class Channel:
     """What there is of a session for its readers.
 
     Attributes:
         log: what they are told.
         waiting: readers at its end.
+        readers: those whose stream has begun.
     """
 
     log: FrameLog
     waiting: trio.lowlevel.ParkingLot = Factory(trio.lowlevel.ParkingLot)
+    readers: list[Reader] = Factory(list)
 
 
 class Streams:
@@ -55,11 +68,13 @@ class Streams:
 
     Attributes:
         rows_max: how many entries the log of each session keeps.
+        bytes_max: how many bytes of them.
         heartbeat_s: after how long a silence a comment is sent; None for never.
     """
 
     def __init__(self, state: State, policies: Mapping[str, str], buffered: Buffered) -> None:
-        self.rows_max = ROWS_MAX
+        self.rows_max = ROWS_SHORT if policies["retention"] == "short" else ROWS_MAX
+        self.bytes_max = BYTES_MAX
         self.heartbeat_s: float | None = None
         self._state = state
         self._policies = policies
@@ -100,7 +115,7 @@ class Streams:
     def channel(self, session_id: str) -> Channel:
         """Returns what there is for the readers of a session."""
         if session_id not in self._channels:
-            self._channels[session_id] = Channel(FrameLog(self.rows_max))
+            self._channels[session_id] = Channel(FrameLog(self.rows_max, self.bytes_max))
         return self._channels[session_id]
 
     # --- looking
@@ -118,6 +133,15 @@ class Streams:
             return {"run": None, "state": "idle", "last_seq": 0, "prompt": None}
         prompt = next(iter(run.messages.values())).content.text
         return {"run": run.run_id, "state": run.state, "last_seq": run.seq, "prompt": prompt}
+
+    @property
+    def reader_bytes(self) -> int:
+        """The most that is kept for one reader; up to ``bytes_max``."""
+        sizes = (channel.log.waiting_bytes(reader.position) for channel, reader in self._readers())
+        return max(sizes, default=0)
+
+    def _readers(self) -> Iterator[tuple[Channel, Reader]]:
+        return ((channel, reader) for channel in self._channels.values() for reader in channel.readers)
 
     # --- readers
 
@@ -152,31 +176,48 @@ class Streams:
 
     async def body(
         self, session_id: str, channel: Channel, decision: Decision, begin: list[bytes]
-    ) -> AsyncIterator[bytes]:
+    ) -> AsyncGenerator[bytes, None]:
         """Yields the stream, one event at a time, as fast as its reader takes it."""
-        log, position = channel.log, decision.position
-        for piece in begin:
-            yield piece
-        if decision.attachment == "gap":
-            yield _gap(decision.run_id, f"the cursor is {decision.cursor}")
-            yield _end(decision.run_id, "gap")
-            return
-        while position >= log.low:
-            if position < log.high:
-                entry = log[position]
-                position += 1
-                if entry.frame is not None:
-                    yield encode_frame(entry.frame, self.id_of(entry))
-            elif self.over(session_id):
-                yield _end(decision.run_id, "run_terminal")
+        log, reader = channel.log, Reader(decision.position)
+        channel.readers.append(reader)
+        try:
+            for piece in begin:
+                yield piece
+            if decision.attachment == "gap":
+                yield self.gap(decision.run_id, f"the cursor is {decision.cursor}")
+                yield _end(decision.run_id, "gap")
                 return
-            elif self._closed:
-                yield _end(decision.run_id, "server_closed")
-                return
-            elif not await self._woken(channel):
-                yield encode_comment("waiting")
-        yield _gap(decision.run_id, "this reader is too slow")
-        yield _end(decision.run_id, "slow_consumer")
+            while not self.missed(log, reader):
+                if reader.position < log.high:
+                    entry = log[reader.position]
+                    reader.position += 1
+                    for piece in self.told(log, decision, entry):
+                        yield piece
+                elif self.over(session_id):
+                    yield _end(decision.run_id, "run_terminal")
+                    return
+                elif self._closed:
+                    yield _end(decision.run_id, "server_closed")
+                    return
+                elif not await self._woken(channel):
+                    yield encode_comment("waiting")
+            yield self.gap(decision.run_id, "this reader is too slow")
+            yield _end(decision.run_id, "slow_consumer")
+        finally:
+            channel.readers.remove(reader)
+
+    def missed(self, log: FrameLog, reader: Reader) -> bool:
+        """Returns whether what a reader comes to next is not kept any more."""
+        return reader.position < log.low
+
+    def told(self, log: FrameLog, decision: Decision, entry: Entry) -> Iterator[bytes]:
+        """Yields what the reader whom a decision is about is told of an entry."""
+        if entry.frame is not None:
+            yield encode_frame(entry.frame, self.id_of(entry))
+
+    def gap(self, run_id: str | None, reason: str) -> bytes:
+        """Returns what a reader is sent who misses something."""
+        return encode_control(Control(kind="stream.gap", run_id=run_id, reason=reason))
 
     def id_of(self, entry: Entry) -> str | None:
         """Returns the id under which an entry is sent."""
@@ -190,10 +231,6 @@ class Streams:
         with trio.move_on_after(self.heartbeat_s if self.heartbeat_s is not None else float("inf")) as patience:
             await channel.waiting.park()
         return not patience.cancelled_caught
-
-
-def _gap(run_id: str | None, reason: str) -> bytes:
-    return encode_control(Control(kind="stream.gap", run_id=run_id, reason=reason))
 
 
 def _end(run_id: str | None, reason: EndReason) -> bytes:

@@ -11,6 +11,7 @@ from reference_impl.content import Content
 from reference_impl.runner import ReferenceJournal
 from reference_impl.server import Server
 from reference_impl.stores.opening import OpenStore, as_asked
+from reference_impl.stream import Streams
 from reference_impl.worker import Worker
 from reference_impl.writer import Writer
 
@@ -46,11 +47,15 @@ def with_parts(
     writer: type[Writer] = Writer,
     worker: type[Worker] = Worker,
     store: OpenStore = as_asked,
+    streams: type[Streams] = Streams,
 ) -> Callable[[], ReferenceJournal]:
     """Returns a builder of the reference journal with some of its parts exchanged."""
 
+    class VariedWriter(writer):  # type: ignore[valid-type,misc]  # the base is an argument
+        streams_class: ClassVar[type[Streams]] = streams
+
     class Varied(server):  # type: ignore[valid-type,misc]  # the base is an argument
-        writer_class: ClassVar[type[Writer]] = writer
+        writer_class: ClassVar[type[Writer]] = VariedWriter
         worker_class: ClassVar[type[Worker]] = worker
 
     return lambda: ReferenceJournal(store, Varied)

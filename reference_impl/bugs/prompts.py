@@ -4,9 +4,14 @@ from __future__ import annotations
 
 from reference_impl.bugs.bug import Bug, with_parts
 from reference_impl.bugs.views import cut_short
+from reference_impl.events import Event
 from reference_impl.server import Server
+from reference_impl.stores.base import Store
+from reference_impl.worker import Worker
 from reference_impl.writer import Writer
-from sim.adapters.protocol import Item
+from sim.adapters.protocol import Item, Ports
+
+LOADING_NS = 50_000_000
 
 
 class _ForgetsTheKey(Server):
@@ -26,6 +31,39 @@ class _StoresTheTurn(Writer):
     def _stored(self, item: Item) -> bool:
         run = self.state.runs[item.run_id or ""]
         return run.ended or len(run.messages) > 1 or run.state == "cancelling"
+
+
+class _ForgetsThePendingPrompt(Writer):
+    """Holds a prompt aside until its worker stores it, and lets a stop clear what is held."""
+
+    def __init__(self, store: Store, ports: Ports) -> None:
+        super().__init__(store, ports)
+        self.stored: dict[str, bool] = {}
+        self.cleared: dict[str, bool] = {}
+
+    def _committed(self, event: Event) -> None:
+        if event.kind == "run.stop_requested" and event.run_id not in self.stored:
+            self.cleared[event.run_id] = True
+        super()._committed(event)
+
+    def shown(self, session_id: str) -> tuple[Item, ...]:
+        return self._stored(super().shown(session_id))
+
+    def given(self, session_id: str) -> tuple[Item, ...]:
+        return self._stored(super().given(session_id))
+
+    def _stored(self, items: tuple[Item, ...]) -> tuple[Item, ...]:
+        return tuple(item for item in items if item.kind != "user" or item.run_id not in self.cleared)
+
+
+class _StoresWhenItWorks(Worker):
+    """Loads what it needs, and then stores the prompt."""
+
+    async def work(self) -> None:
+        assert isinstance(self.writer, _ForgetsThePendingPrompt)
+        await self.writer.ports.sleep(LOADING_NS)
+        self.writer.stored[self.run_state.run_id] = True
+        await super().work()
 
 
 class _ShowsPartialsOnly(Writer):
@@ -59,6 +97,13 @@ PROMPTS = (
         failure_mode="HW-1",
         trips=("prompt-first",),
         build=with_parts(writer=_StoresTheTurn),
+    ),
+    Bug(
+        name="stop-clears-the-pending-prompt",
+        summary="A stop before the worker has stored the prompt clears it.",
+        failure_mode="HW-6",
+        trips=("no-lost-completed-message",),
+        build=with_parts(writer=_ForgetsThePendingPrompt, worker=_StoresWhenItWorks),
     ),
     Bug(
         name="partial-unknown-to-model",

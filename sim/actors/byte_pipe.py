@@ -260,11 +260,16 @@ class BytePipe:
     def _happen(self, now_ns: int, fault: Fault) -> None:
         if fault.kind == "half_open":
             self._send_on(now_ns)
-            self._stalled_until_ns = now_ns + fault.lasts_ns if fault.lasts_ns else None
+            self._stall(now_ns, fault.lasts_ns)
         elif fault.kind == "end":
             self.finish(now_ns)
         else:
             self.fail(now_ns, lose=fault.kind == "reset")
+
+    def _stall(self, now_ns: int, lasts_ns: int) -> None:
+        """Holds back what follows; a way that is dead stays so, or there would be a hole in the middle of a stream."""
+        if self._stalled_until_ns is not None:
+            self._stalled_until_ns = max(self._stalled_until_ns, now_ns + lasts_ns) if lasts_ns else None
 
     # --- the way of the bytes
 

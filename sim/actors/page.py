@@ -7,7 +7,7 @@ request for the history brings.  Its rules are those of a careful author:
 * the cursor is the id of the last event that was *applied*, and what the view was at
   each cursor is remembered, so that "what follows your cursor comes" takes back what was shown
   after it without an id of its own;
-* "everything comes again" takes the run's bubbles away first, and those of every run that then begins again;
+* "everything comes again" takes all bubbles away first, "the run comes from its beginning" those of the run;
 * a declared gap makes the page begin anew: history, then attach.  So does "what follows your cursor comes" when
   the program sent an id that the page never applied;
 * the history replaces everything, the cursor included.
@@ -110,7 +110,9 @@ class Page:
     def _open(self, control: Control, sent: str | None) -> None:
         how = control.attachment
         self._anew = how == "restart" or control.whole_turn
-        if how == "restart" or (control.run_id is not None and (control.whole_turn or how == "fresh")):
+        if how == "restart":
+            self._forget(None)
+        elif control.run_id is not None and (control.whole_turn or how == "fresh"):
             self._forget(control.run_id)
         elif how == "gap" or (how in ("suffix", "finished") and sent and not self.go_back(sent)):
             self.missing = True  # in the second case the program sent an id that the page never got

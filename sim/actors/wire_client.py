@@ -11,7 +11,7 @@ has begun in the session that it shows, and when it is opened again.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, Protocol
 
 from attrs import evolve
@@ -49,6 +49,9 @@ class StreamBackend(Backend, Protocol):
     def active(self) -> list[str]: ...
 
     def running(self, session: str) -> bool: ...
+
+    @property
+    def accepted(self) -> Mapping[str, str]: ...
 
     def open_stream(self, exchange: Exchange) -> None: ...
 
@@ -214,13 +217,14 @@ class WireClient(Client):
 
     def _cursor_of(self, meant: Cursor) -> str | None:
         ids, last = self.page.ids, self.page.cursor
+        elsewhere = (run for run, session in self._streams.accepted.items() if session != self.session)
         run, _, seq = last.partition(":")
         known = {
             "none": None,
             "equal": last or None,
             "ahead": f"{run or 'run1'}:{int(seq.partition('.')[0] or 0) + 1000}" if seq[:1].isdigit() else "run1:1000",
             "foreign_run": "run-of-nobody:1",
-            "foreign_session": "run-of-another-session:1",
+            "foreign_session": f"{next(elsewhere, 'run-of-another-session')}:1",
             "malformed": "not a cursor",
             "evicted": ids[0] if ids else f"{run or 'run1'}:1",
             "empty": "",

@@ -34,7 +34,6 @@ Origin = Literal["user", "model", "tool", "synthetic"]
 StopMode = Literal["interrupt", "rollback"]
 
 POLICIES: Mapping[str, tuple[str, ...]] = {
-    # the first word of each is the default; public systems disagree on all of them
     "busy": ("refuse", "queue", "cancel_earlier"),
     "disconnect": ("continue", "cancel"),
     "partial_in_context": ("text", "none"),
@@ -45,8 +44,9 @@ POLICIES: Mapping[str, tuple[str, ...]] = {
     "sync": ("every_event", "barriers"),
     "reattach": ("suffix", "whole_turn"),
     "bad_cursor": ("restart", "gap"),
+    "retention": ("long", "short"),
 }
-"""Questions on which public systems disagree, as options of a scenario; what a Stop keeps is its own ``mode``."""
+"""Questions on which public systems disagree, the default first; what a Stop keeps is its own ``mode``."""
 
 HIDDEN_FROM_MODEL = "hidden_from_model"
 """The one metadata flag with a meaning of its own: true keeps an item out of the model's context."""

@@ -74,7 +74,7 @@ class Server:
         self._adapter: RunnerAdapter | None = None
         self._hosted: RunnerAdapter | None = None  # also while it is being set up
         self._repeats = 0
-        self._accepted: dict[str, str] = {}  # run -> session
+        self.accepted: dict[str, str] = {}  # run -> session
         self._ended: set[str] = set()  # membership only
         self._asked: dict[str, str] = {}  # call -> run, for approvals that nobody has answered
         self._open_answers: dict[int, Callable[[], None]] = {}
@@ -198,7 +198,7 @@ class Server:
     @property
     def active(self) -> list[str]:
         """Runs that were accepted and whose end was not announced, oldest first."""
-        return [run for run in self._accepted if run not in self._ended]
+        return [run for run in self.accepted if run not in self._ended]
 
     @property
     def up(self) -> bool:
@@ -207,7 +207,7 @@ class Server:
 
     def running(self, session: str) -> bool:
         """Whether a run of the session has not ended."""
-        return any(self._accepted[run] == session for run in self.active)
+        return any(self.accepted[run] == session for run in self.active)
 
     @property
     def waits_for_people(self) -> list[str]:
@@ -317,8 +317,10 @@ class Server:
             self._trouble("start", error)
             answer("failed", None, describe(error))
         else:
-            again = run in self._accepted
-            self._accepted.setdefault(run, session)
+            if not process.alive:
+                return  # it was killed in the moment of its answer, which nobody hears
+            again = run in self.accepted
+            self.accepted.setdefault(run, session)
             self._world.record("server", "run.accepted", run, key=key, text=text, session=session, again=again)
             for client in self.clients:
                 if client.session == session and not again:

@@ -16,6 +16,7 @@ from sim.adapters.protocol import Item
 from sim.history import Event
 from sim.invariants.facts import Facts
 from sim.invariants.faults import run_of_row
+from sim.invariants.losses import end_was_lost
 from sim.invariants.records import ModelMessage, Run
 from sim.invariants.run_ends import end_of, readers_gone, work_of
 
@@ -41,6 +42,8 @@ def allowed_states(message: ModelMessage, facts: Facts) -> tuple[str, ...]:
         return INTERRUPTED if facts.history.capabilities.terminals else EITHER
     if message.late or facts.crashed_between(handed_over, run.end):
         return EITHER
+    if run.session in facts.final_reads and end_was_lost(run, facts):
+        return EITHER  # the completion may be gone with the end, and that is for the judges of durability
     if run.stop is not None:
         return COMPLETED if handed_over < run.stop.delivered.position else EITHER
     # Something else may have interrupted the run, and the history does not tell from when on;

@@ -12,6 +12,7 @@ from sim.invariants.evidence import evidence
 from sim.invariants.facts import REWRITES, Facts
 from sim.invariants.faults import left_to_others, run_of_row
 from sim.invariants.invariant import HELD, Explanation, Finding, Invariant, needs
+from sim.invariants.losses import end_was_lost
 from sim.invariants.records import ModelMessage, Run
 from sim.invariants.rows import quoted, row_text, rows_text
 from sim.invariants.run_ends import end_of
@@ -117,6 +118,9 @@ def _wanted_of(read: Event, facts: Facts) -> Iterator[_Wanted]:
 
 def _is_given(item: Item, ref: str | None, message: ModelMessage | None, facts: Facts) -> bool:
     if item.kind == "marker":
+        run = facts.runs.get(item.run_id or "")
+        if run is not None and end_was_lost(run, facts):
+            return False  # the model was given another one
         return item.state == "interrupted" and facts.history.policies.get("stopped_turn", "marker") == "marker"
     if item.kind in ("tool_call", "tool_result"):
         # of a message without a row of its own nobody sees whether it is given
@@ -164,7 +168,7 @@ def _wrong_item(key: str, items: Sequence[Item], rows: Sequence[Item], look: _Lo
         return ""  # whether the journal should hold such rows is asked there
     if _hidden_at(rows[0], key, look, facts):
         return f"it holds {row_text(item)}, which is hidden from the model"
-    if run is None or run.end > look.since:
+    if run is None or run.end > look.since or end_was_lost(run, facts):
         return ""
     if item.kind == "assistant" and rows[0].state == "interrupted" and _leaves_partials_out(facts):
         return f"it holds {row_text(item)}, and interrupted text is not to be given"

@@ -320,6 +320,8 @@ def _unproven(marker: Item, run: Run, facts: Facts) -> str:
 def recovery_is_idempotent(facts: Facts) -> Iterator[Finding]:
     """Judges what every further restart shows, at the very end of a case with a crash."""
     for again in repeats(facts):
+        if again.gone:
+            continue  # what recovery then makes of the rest follows from that, and it is told once
         if not (again.new or again.altered):
             yield HELD
             continue

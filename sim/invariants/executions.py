@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from sim.adapters.protocol import Item
+from sim.history import Event
 from sim.invariants.allowances import dropped_whole
 from sim.invariants.changes import changed
 from sim.invariants.evidence import evidence
@@ -19,13 +20,14 @@ from sim.invariants.verdict import Violation
 
 
 def executed_tool_recorded(facts: Facts) -> Iterator[Finding]:
-    """Judges every call whose tool ran."""
+    """Judges every call whose tool ran, and every call that a sub-agent answered."""
     for tool in facts.tools.values():
         run = facts.runs.get(tool.run or "")
         if run is None or not tool.started or run.rolled_back or _excused(tool, run, facts):
             continue
         reason = facts.unsettled(run)
         yield Unsure(reason) if reason else _judge(tool, run, facts)
+    yield from _judge_delegated(facts)
 
 
 def _excused(tool: ToolUse, run: Run, facts: Facts) -> bool:
@@ -77,6 +79,40 @@ def _judge(tool: ToolUse, run: Run, facts: Facts) -> Finding:
     return _bad(tool, run, f"the journal closes it as {row_text(closure)}", promised, facts)
 
 
+def _judge_delegated(facts: Facts) -> Iterator[Finding]:
+    """Judges the results of sub-agents: each holds what its sub-agent said last, if that was its answer."""
+    agents = ((call.run, str(call.data.get("who"))) for call in facts.of("model.called"))
+    for run_id, name in dict.fromkeys(agent for agent in agents if agent[1].startswith("sub:")):
+        said = _said_last(run_id, name, facts)
+        own = (call for m in facts.messages.values() if m.run == run_id for call in m.calls)
+        calls = [call.call_id for call in own if f"sub:{call.name}" == name]
+        # of two calls of one sub-agent nobody can say whose answer it is
+        rows = facts.call_rows.get(calls[0], ()) if len(calls) == 1 else ()
+        results = [row for row in rows if row.kind == "tool_result" and row.state == "completed"]
+        if said is None or len(results) != 1:
+            continue
+        text = str(said.data["text"])
+        if text in results[0].text:
+            yield HELD
+            continue
+        yield Violation(
+            invariant="executed-tool-recorded",
+            promised=f"the sub-agent that answers call {calls[0]} said {quoted(text)} at the end",
+            found="the result of the call does not hold it",
+            evidence=evidence(facts, facts.runs.get(run_id or ""), said.position),
+            actual=rows_text(results),
+            subject=calls[0],
+        )
+
+
+def _said_last(run_id: str | None, name: str, facts: Facts) -> Event | None:
+    """Returns the completion with which a sub-agent ended, if it did not ask for a tool."""
+    calls = (call for call in facts.of("model.called") if (call.run, call.data.get("who")) == (run_id, name))
+    last = [str(call.subject) for call in calls][-1]
+    done = [e for e in facts.of("model.completed") if f"{e.subject}.".startswith(f"{last}.")]
+    return done[-1] if done and not done[-1].data.get("calls") and not done[-1].data.get("late") else None
+
+
 def _bad(tool: ToolUse, run: Run, found: str, promised: str, facts: Facts) -> Violation:
     end = tool.returned or tool.failed
     grade, who = grade_of_result(tool.call_id, facts)
@@ -111,7 +147,8 @@ EXECUTED_TOOL_RECORDED = Invariant(
         meaning="A tool changes the world, and nothing that a journal drops takes that back. So a call whose tool ran "
         "stays with its closure, also where a policy drops the rest of an interrupted turn. If the tool returned or "
         "failed before anything interrupted the run, the closure says that; if it was cut off, an abort with unknown "
-        "outcome is the truth. A request whose closure is missing is the business of paired-tool-calls.",
+        "outcome is the truth. The result of a sub-agent holds what it said last. A request whose closure is missing "
+        "is the business of paired-tool-calls.",
         example='The tool returns "deployed"; Stop arrives while the result is on its way to the journal, and the call '
         "is closed as interrupted. The model deploys again.",
         usual_cause="The append of the result is cancelled together with the tool, or results are gathered and written "

@@ -58,8 +58,9 @@ def grade_of_message(ref: str, facts: Facts, before: float = NEVER) -> tuple[Gra
 def grade_of_result(call_id: str, facts: Facts) -> tuple[Grade, str]:
     """Returns the furthest line that the result of a tool had crossed, and who showed it."""
     tool = facts.tools[call_id]
-    end = tool.returned or tool.failed or tool.started[0]
-    crossed: list[tuple[Grade, str]] = [("emitted", ""), *_received(end.position, tool.run, facts, NEVER)]
+    end = tool.returned or tool.failed or next(iter(tool.started), None)  # a sub-agent's call has none of them
+    crossed: list[tuple[Grade, str]] = [("emitted", "")]
+    crossed += _received(end.position, tool.run, facts, NEVER) if end is not None else []
     for event in facts.of("client.applied"):
         closed = event.data["frame"] == "tool.closed" and event.data.get("call_id") == call_id
         crossed += [("applied", event.actor)] if closed and event.data.get("state") in _RESULTS else []

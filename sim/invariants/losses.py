@@ -41,10 +41,18 @@ def end_was_lost(run: Run, facts: Facts) -> bool:
 
 
 def will_not_start(facts: Facts) -> Event | None:
-    """Returns the error with which the server refuses to start after the last crash, if it never comes up."""
+    """Returns the error with which the server refuses to start after the last crash, if it never comes up.
+
+    One that it meets because the disk fails again, while it starts, says nothing about what is there.
+    """
     last = max(facts.crashes[-1], *(event.position for event in facts.of("server.started")), -1)
     refusals = [e for e in facts.of("adapter.raised") if e.data["verb"] == "setup" and e.position > last]
-    return refusals[-1] if refusals else None
+    return refusals[-1] if refusals and not _disk_failed_since(last, facts) else None
+
+
+def _disk_failed_since(position: int, facts: Facts) -> bool:
+    """Whether the disk failed aloud after a position: what cannot be read then may be there all the same."""
+    return any(e.position > position and e.data["fault"] in ("error", "full") for e in facts.of("disk.failed"))
 
 
 @frozen(kw_only=True)

@@ -64,7 +64,7 @@ def _wrong_terminal(run: Run, markers: tuple[Item, ...], facts: Facts) -> str:
     if stop is not None and stop.answer == "stopping":
         if marker.state == "interrupted" and marker.cause in _causes(run, stop, facts):
             return ""
-        if went_on(run, stop, facts) or marker.state == own_end(run, stop, facts):
+        if went_on(run, stop, facts) or marker.state == own_end(run, stop, facts) or end_was_lost(run, facts):
             return ""
         return f"the run was stopped at {moment(stop.delivered.position, facts)}, and its terminal says {says}"
     announced, cause = end_of(run, facts)

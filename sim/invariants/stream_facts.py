@@ -139,6 +139,13 @@ def settled_view(shown: Sequence[Event]) -> Event | None:
     return None if excused else last
 
 
+def undisturbed_shows(facts: Facts) -> Mapping[str, bool]:
+    """Returns the messages that a reader whom nothing disturbs is told of, and shows to the end."""
+    told = facts.of("frame.published")
+    gone = {event.data["message"]: True for event in told if event.data["frame"] == "message.superseded"}
+    return {event.data["message"]: True for event in told if event.data["message"] not in gone}
+
+
 def parsed(event_id: str) -> tuple[str, int, int] | None:
     """Returns run, row and part of an id of the dialect; None for anything else."""
     found = _ID.fullmatch(event_id)

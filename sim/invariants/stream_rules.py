@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from sim.adapters.protocol import Frame, Statistics
+from sim.adapters.stream_protocol import Control
 from sim.history import Event, History
 from sim.invariants.facts import Facts
 from sim.invariants.invariant import HELD, Explanation, Finding, Invariant
@@ -25,13 +26,18 @@ def honest_cursor(facts: Facts) -> Iterator[Finding]:
             yield _about_the_cursor(facts, connection, answered)
         if answered.data["status"] == 200:
             yield from _about_the_order(connection, durable)
+            yield from _about_the_session(facts, connection, answered)
 
 
 def _about_the_cursor(facts: Facts, connection: Connection, answered: Event) -> Finding:
-    cursor = answered.data["cursor"]
-    if answered.data["status"] != 200 or not connection.told or cursor in _ids_before(facts, answered):
+    cursor, opened = answered.data["cursor"], connection.opened
+    if answered.data["status"] != 200 or not connection.told:
         return HELD
-    opened = connection.opened
+    if opened is not None and opened.attachment == "fresh":
+        found = f"{connection.client} sent the cursor {cursor!r:.60}, and the answer says that there was none"
+        return _dishonest(found, answered, connection.told[0].position)
+    if cursor in _ids_before(facts, answered):
+        return HELD
     if connection.gap or (opened is not None and opened.attachment in ("restart", "gap", "finished")):
         return HELD
     suffix = opened is not None and opened.attachment == "suffix"
@@ -43,6 +49,17 @@ def _about_the_cursor(facts: Facts, connection: Connection, answered: Event) -> 
         answered,
         connection.told[0].position,
     )
+
+
+def _about_the_session(facts: Facts, connection: Connection, answered: Event) -> Iterator[Violation]:
+    """Judges that a stream is about its own session."""
+    session = answered.data["session"]
+    for told in connection.told:
+        run = facts.runs.get(told.means.run_id) if isinstance(told.means, Frame) else None
+        if run is not None and run.session != session:
+            found = f"{connection.client} watches {session} and gets a frame of {run.session}"
+            yield _dishonest(found, answered, told.position)
+            return
 
 
 def _ids_before(facts: Facts, answered: Event) -> set[str]:
@@ -101,8 +118,9 @@ def _about_the_order(connection: Connection, durable: set[tuple[str, int, int]])
     last: dict[str, tuple[str, int, int]] = {sent[0]: sent} if sent is not None and suffix else {}
     seen: list[tuple[str, int, int]] = []
     for told in connection.told:
-        if told.means is not None and not isinstance(told.means, Frame) and told.means.kind == "stream.open":
-            last = last if suffix and not seen else {}
+        if isinstance(told.means, Control):  # an id of it is another matter
+            last = last if told.means.kind != "stream.open" or (suffix and not seen) else {}
+            continue
         place = parsed(told.event.id or "")
         if place is None:
             continue
@@ -292,8 +310,8 @@ def bounded_stream_buffers(facts: Facts) -> Iterator[Finding]:
     """Judges every look at the statistics."""
     for event in facts.of("statistics.taken"):
         sizes = event.data["statistics"]
-        if sizes.reader_bytes is None or sizes.reader_bytes_max is None:
-            continue
+        if not sizes.reader_bytes or sizes.reader_bytes_max is None:
+            continue  # nothing was held, so no bound was put to the test
         if sizes.reader_bytes <= sizes.reader_bytes_max:
             yield HELD
             continue

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
+from attrs import evolve
+
 from sim.adapters.protocol import Item
 from sim.history import Event
 from sim.invariants.facts import Facts
 from sim.invariants.invariant import HELD, Explanation, Finding, Invariant, Unsure
-from sim.invariants.stream_facts import claimed, connections, settled_view, views
+from sim.invariants.stream_facts import claimed, connections, settled_view, undisturbed_shows, views
 from sim.invariants.verdict import Violation
 from sim.invariants.views import told_apart
 
@@ -56,11 +58,14 @@ def _at_the_end(facts: Facts) -> Iterator[Finding]:
         read = facts.final_reads.get(view.data["session"]) if view is not None else None
         if view is None or read is None:
             continue
+        if _under_way(facts, view) and _has_all(facts, view):
+            yield _so_far(facts, view)
+            continue
         reason = _undecided(facts, view)
         if reason:
             yield Unsure(reason)
             continue
-        ours, theirs = told_apart(facts.items(view)), told_apart(facts.items(read))
+        ours, theirs = told_apart(_told_of(view, facts)), told_apart(facts.items(read))
         if ours == theirs:
             yield HELD
             continue
@@ -74,12 +79,22 @@ def _at_the_end(facts: Facts) -> Iterator[Finding]:
         )
 
 
+def _told_of(view: Event, facts: Facts) -> tuple[Item, ...]:
+    """Returns what a page shows, without what any reader shows and the journal lacks: that is lost, not badly told."""
+    shows = facts.once(undisturbed_shows)
+    read = facts.final_reads.get(view.data["session"])
+    if read is None:
+        return facts.items(view)
+    kept = {item.id: True for item in facts.items(read)}
+    return tuple(item for item in facts.items(view) if item.id in kept or item.id not in shows)
+
+
 def _undecided(facts: Facts, view: Event) -> str:
     """Says why a page may differ from the journal without anybody's fault."""
-    session, client = view.data["session"], view.actor
+    client = view.actor
     if facts.cut is not None:
         return "the case was cut off"
-    if any(run.session == session and run.ended is None for run in facts.runs.values()):
+    if _under_way(facts, view):
         return "a run of the session has not ended"
     if _misled(facts, view):
         return f"the link told {client} a clean end that was not the server's"
@@ -93,6 +108,44 @@ def _rewritten(facts: Facts, view: Event, *more: Event) -> bool:
     reloads = [e.position for e in facts.of("client.reloaded") if e.actor == view.actor]
     changed = [*more, *(stop for stop in facts.of("stop.delivered") if stop.data["mode"] == "rollback")]
     return any(event.position > max(reloads, default=-1) for event in changed)
+
+
+def _under_way(facts: Facts, view: Event) -> list[str]:
+    """Returns the runs of the page's session that have not ended."""
+    return [run.id for run in facts.runs.values() if run.session == view.data["session"] and run.ended is None]
+
+
+def _has_all(facts: Facts, view: Event) -> bool:
+    """Whether the page has an open stream, and has applied the last thing that was written to it."""
+    mine = [connection for connection in facts.once(connections) if connection.client == view.actor]
+    last = mine[-1] if mine and view.data["watching"] else None
+    if last is None or last.answered is None or last.answered.data["status"] != 200 or last.closed or last.cut:
+        return False
+    ids = [told.event.id for told in last.told if told.event.id]
+    return bool(view.data["cursor"] == (ids[-1] if ids else last.answered.data["cursor"] or ""))
+
+
+def _so_far(facts: Facts, view: Event) -> Finding:
+    """Judges what a page shows of the messages under way, when nothing happens any more."""
+    runs = _under_way(facts, view)
+    texts: dict[str, str] = {}
+    for event in facts.of("frame.published"):
+        message, frame = event.data["message"], event.data["frame"]
+        if frame == "message.delta" and event.run in runs:
+            texts[message] = texts.get(message, "") + event.data["text"]
+        elif frame in ("message.completed", "message.interrupted", "message.superseded"):
+            texts.pop(message, None)
+    shown = {item.id: item.text for item in view.data["items"]}
+    short = next((message for message, text in texts.items() if shown.get(message, "") != text), None)
+    if short is None:
+        return HELD
+    return Violation(
+        invariant="replay-equals-live",
+        promised="a page whose stream is open shows as much of a message under way as an undisturbed reader",
+        found=f"{view.actor} shows {shown.get(short, '')!r:.60} of {short}, an undisturbed reader {texts[short]!r:.90}",
+        evidence=(view.position,),
+        subject=short,
+    )
 
 
 def _misled(facts: Facts, view: Event) -> bool:
@@ -146,6 +199,8 @@ def single_visible_source(facts: Facts) -> Iterator[Finding]:
                 subject=live,
             )
     yield from _bubbles(facts, wrong)
+    if facts.history.capabilities.stable_ids:
+        yield from _made_up(facts)
 
 
 def _shown_twice(facts: Facts, history: tuple[Item, ...], event: Event) -> Item | None:
@@ -168,7 +223,8 @@ def _bubbles(facts: Facts, wrong: Mapping[str, None]) -> Iterator[Finding]:
             continue
         refs = facts.refs(view.data["items"], view.data["session"])
         pairs = [(ref, item) for ref, item in zip(refs, view.data["items"], strict=True) if item.kind == "assistant"]
-        known = [ref for ref, _ in pairs if ref is not None]
+        # what the journal itself holds twice is told as it is
+        known = [ref for ref, _ in pairs if ref is not None and len(facts.kept(ref)) < 2]
         double = next((item for ref, item in pairs if known.count(ref or "") > 1 and item.text), None)
         if double is None:
             yield HELD
@@ -180,6 +236,23 @@ def _bubbles(facts: Facts, wrong: Mapping[str, None]) -> Iterator[Finding]:
             evidence=(view.position,),
             subject=double.id,
         )
+
+
+def _made_up(facts: Facts) -> Iterator[Finding]:
+    """Judges the empty bubbles of each page at the end: each must be a message that somebody has heard of."""
+    known: dict[str | None, None] = {event.data["message"]: None for event in facts.of("frame.published")}
+    known |= {item.id: None for reads in facts.reads.values() for read in reads for item in read.data["items"]}
+    for client, shown in facts.once(views).items():
+        empty = [item for item in shown[-1].data["items"] if item.kind == "assistant" and not item.text]
+        stray = next((item for item in empty if not item.reasoning and item.id not in known), None)
+        if stray is not None:
+            yield Violation(
+                invariant="single-visible-source",
+                promised="a bubble is a message of the journal",
+                found=f"{client} shows an empty bubble {stray.id}, which is in neither the journal nor a frame",
+                evidence=(shown[-1].position,),
+                subject=stray.id,
+            )
 
 
 SINGLE_VISIBLE_SOURCE = Invariant(
@@ -202,6 +275,7 @@ SINGLE_VISIBLE_SOURCE = Invariant(
 
 def stream_terminates(facts: Facts) -> Iterator[Finding]:
     """Judges every answer, and every page that watched a run to its end."""
+    yield from _left_off(facts)
     for event in facts.of("stream.endless"):
         if _told_to_stop(facts, event):
             yield HELD  # there is a program that takes no answer for an end
@@ -231,13 +305,36 @@ def _told_to_stop(facts: Facts, endless: Event) -> bool:
     return bool(answers) and (answers[-1].data["status"] == 204 or 400 <= answers[-1].data["status"] < 500)
 
 
+def _published(facts: Facts) -> Mapping[str, tuple[Event, ...]]:
+    """Returns the frames of each run."""
+    found: dict[str, list[Event]] = {}
+    for event in facts.of("frame.published"):
+        found.setdefault(event.run or "", []).append(event)
+    return {run: tuple(events) for run, events in found.items()}
+
+
+def _left_off(facts: Facts) -> Iterator[Finding]:
+    """Judges that no server ends an answer as if all were said, while it has more to say of a run under way."""
+    published = facts.once(_published)
+    for connection in facts.once(connections):
+        answered, closed = connection.answered, connection.closed
+        if answered is None or answered.data["status"] != 200 or closed is None or closed.data["why"] != "ended":
+            continue
+        session = answered.data["session"]
+        frames = [published.get(run.id, ()) for run in facts.runs.values() if run.session == session]
+        later = next((f[-1] for f in frames if f and f[0].position < closed.position < f[-1].position), None)
+        if later is not None and not connection.gap and not facts.crashed_between(closed.position, later.position):
+            found = f"the answer to {connection.client} ends, and then {later.data['frame']} of {later.run} is told"
+            yield evolve(_endless(found, closed), evidence=(closed.position, later.position))
+
+
 def _learnt(facts: Facts, over: set[str]) -> Iterator[Finding]:
     """Judges whether pages that watched know that nothing is under way any more."""
     for client, shown in facts.once(views).items():
         view = settled_view(shown)
         if view is None or view.data["session"] not in over or _misled(facts, view) or _rewritten(facts, view):
             continue
-        still = [item for item in view.data["items"] if item.state == "open" and item.kind == "assistant"]
+        still = [item for item in _told_of(view, facts) if item.state == "open" and item.kind == "assistant"]
         if still:
             yield _endless(f"{client} shows {still[0].text!r:.60} as still open, its run has ended", view)
         elif view.data["items"]:
@@ -260,9 +357,10 @@ STREAM_TERMINATES = Invariant(
     unclaimed=claimed,
     judge=stream_terminates,
     explain=Explanation(
-        meaning="Whoever attaches to a run that has ended gets its terminal, or 204, and the answer ends. A program "
-        "that reconnects after a clean end, as EventSource does, is told 204 sooner or later. No page shows a message "
-        "as open when its run is over.",
+        meaning="Whoever attaches to a run that has ended gets its terminal, or 204, and the answer ends. While there "
+        "is more to say it does not end, because a clean end is the end to many programs. A program that reconnects "
+        "after one, as EventSource does, is told 204 sooner or later. No page shows a message as open when its run is "
+        "over.",
         example="A tab reconnects after the end of the run; the server finds the run's channel empty and waits.",
         usual_cause="Attaching subscribes to a channel whose writer is gone, or one kind of terminal is not among "
         "those that close the relay.",

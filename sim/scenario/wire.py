@@ -26,9 +26,10 @@ class Cursor:
 
     Attributes:
         form: ``none`` sends no header; ``equal`` is the last id that the page applied; ``frame`` the id
-            of its ``frame``-th event; ``ahead`` lies behind the last one; ``foreign_run`` and ``foreign_session``
-            belong elsewhere; ``malformed`` is no cursor; ``evicted`` is the oldest id that the page had;
-            ``empty`` an empty header; ``mid_part`` lies inside of a row that became several frames.
+            of its ``frame``-th event; ``ahead`` lies behind the last one; ``foreign_run`` belongs to nobody,
+            ``foreign_session`` to a run of another session if there is one; ``malformed`` is no cursor;
+            ``evicted`` is the oldest id that the page had; ``empty`` an empty header; ``mid_part`` lies inside of
+            a row that became several frames.
         frame: for ``frame``, which event with an id, from 1.
         axis: instead of both, the name of the sweep axis that says which.
     """

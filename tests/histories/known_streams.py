@@ -133,6 +133,30 @@ def a_message_is_missing_from_a_page_in_the_end() -> Story:
     return _answered().quiet().looks().reads(*ROWS)
 
 
+def _stalled() -> Streams:
+    """A message goes on after its reader has come back, and then stalls."""
+    story = _watched()
+    story.says("model.turn1", "Hello ", "there").closes("gone").attaches("r1:1").control(attachment="suffix")
+    return story
+
+
+def _shown_so_far(story: Streams, shown: str, cursor: str) -> Story:
+    partial = A("model.turn1", "Hello there", "open", id=MESSAGE)
+    page = evolve(partial, text=shown)
+    story.quiet("run:r1").looks(page, watching=True, gave_up=None, ended=(), cursor=cursor)
+    return story.reads(U("Hi"), partial)
+
+
+@ok("replay-equals-live")
+def a_page_shows_what_there_is_of_a_message_that_stalls() -> Story:
+    return _shown_so_far(_stalled().puts("r1:2", text="there"), "Hello there", "r1:2")
+
+
+@bad("replay-equals-live")
+def a_page_is_told_nothing_more_of_a_message_that_goes_on() -> Story:
+    return _shown_so_far(_stalled(), "Hello ", "r1:1")
+
+
 # --- single-visible-source -----------------------------------------------------------------------
 
 
@@ -159,6 +183,17 @@ def a_page_has_two_bubbles_for_one_message_in_the_end() -> Story:
     return story.looks(ANSWER, evolve(ANSWER, id="again"), missing=True).reads(*ROWS)
 
 
+@ok("single-visible-source")
+def a_message_that_has_no_words_yet_is_a_bubble() -> Story:
+    story = _answered().frame("message.opened", "model.turn1", message="next", source=None).opens_page(U("Hi"))
+    return story.quiet().looks(ANSWER, Item(kind="assistant", id="next")).reads(*ROWS)
+
+
+@bad("single-visible-source")
+def a_page_has_an_empty_bubble_for_nothing() -> Story:
+    return _answered().quiet().looks(ANSWER, Item(kind="assistant", id="r1/answer")).reads(*ROWS)
+
+
 # --- stream-terminates ---------------------------------------------------------------------------
 
 
@@ -183,6 +218,25 @@ def a_page_whose_connections_broke_may_ask_often() -> Story:
 def a_page_that_was_told_to_stop_asks_all_the_same() -> Story:
     story = _answered().attaches(status=204, content_type="").closes()
     return story.event("stream.endless", by="ann", connections=9, after_end=9).quiet().reads(*ROWS)
+
+
+@ok("stream-terminates")
+def a_server_that_declares_a_gap_may_leave_off() -> Story:
+    story = _asked().says("model.turn1", "Hello ").attaches().control("stream.gap", None).closes()
+    return story.says("model.turn1", "there").over().quiet().looks(ANSWER).reads(*ROWS)
+
+
+@ok("stream-terminates")
+def a_process_that_goes_down_may_leave_off() -> Story:
+    story = _asked().says("model.turn1", "Hello ").attaches().control().closes().crashes().starts()
+    story.event("frame.published", "r1", frame="run.ended", message=None, text="", source=None)
+    return story.ends(state="interrupted", cause="crashed").quiet()
+
+
+@bad("stream-terminates")
+def a_clean_end_comes_before_the_run_has_ended() -> Story:
+    story = _asked().says("model.turn1", "Hello ").attaches().control().puts("r1:1", text="Hello ").closes()
+    return story.says("model.turn1", "there").over().quiet().looks(ANSWER).reads(*ROWS)
 
 
 @bad("stream-terminates")
@@ -265,6 +319,18 @@ def ids_go_back() -> Story:
     return _watched().puts("r1:7", text="there").puts("r1:4").closes().quiet()
 
 
+@bad("honest-cursor")
+def a_cursor_is_answered_as_if_there_were_none() -> Story:
+    return _watched().attaches("r1:1").control().puts("r1:1", text="Hello ").closes().quiet()
+
+
+@bad("honest-cursor")
+def a_stream_is_about_another_session() -> Story:
+    story = _watched()
+    story.asks(run="r2", key="k2", session="s2", text="Secret")
+    return story.attaches().control().puts("r2:1", "run.started", run="r2").closes().quiet()
+
+
 # --- legal-wire ----------------------------------------------------------------------------------
 
 
@@ -283,6 +349,11 @@ def a_stream_that_broke_may_stop_anywhere() -> Story:
 @bad("legal-wire")
 def a_control_event_has_an_id() -> Story:
     return _watched().writes(encode_event("{}", event="stream.end", id="r1:9")).closes().quiet()
+
+
+@bad("legal-wire")
+def a_control_event_has_the_id_of_the_frame_before_it() -> Story:
+    return _watched().writes(encode_event("{}", event="stream.end", id="r1:1")).closes().quiet()
 
 
 @bad("legal-wire")

@@ -2,13 +2,15 @@
 
 The operators are those of cosmic-ray, a selection of them: every comparison
 becomes its negation and its neighbour at the boundary, every other operator one
-of its kind.  A mutant that differs in an annotation or a docstring alone is none.
+of its kind.  A mutant that differs in an annotation or a docstring alone is none,
+and ``not a == b`` is the same mutant as ``a != b``.
 """
 
 from __future__ import annotations
 
 import ast
 import difflib
+import hashlib
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -57,13 +59,16 @@ class Mutant:
     source: str
 
     @property
-    def name(self) -> str:
-        """What it is called in lists; stays when other lines of the module change."""
-        return f"{self.module.rpartition('.')[2]}: {self.was} -> {self.now}"
+    def key(self) -> str:
+        """Names exactly this change of exactly this module, for logs."""
+        return hashlib.sha256(self.source.encode()).hexdigest()[:16]
 
 
 def mutants_of(module: str, path: Path) -> Iterator[Mutant]:
-    """Yields every mutant of a module, in order of operator and place."""
+    """Yields every mutant of a module, in order of operator and place.
+
+    ``as_mermaid`` is left alone: it draws the pictures of the documentation, and no journal calls it.
+    """
     source = path.read_text(encoding="utf-8")
     seen = {_meaning(source): True}
     for name in OPERATORS:
@@ -96,8 +101,22 @@ def _meaning(source: str) -> str | None:
     return ast.dump(_Plain().visit(tree))
 
 
+_OPPOSITES: dict[type[ast.cmpop], type[ast.cmpop]] = {
+    ast.Eq: ast.NotEq,
+    ast.NotEq: ast.Eq,
+    ast.Is: ast.IsNot,
+    ast.IsNot: ast.Is,
+    ast.In: ast.NotIn,
+    ast.NotIn: ast.In,
+    ast.Lt: ast.GtE,
+    ast.GtE: ast.Lt,
+    ast.Gt: ast.LtE,
+    ast.LtE: ast.Gt,
+}  # the core compares numbers and texts alone, where these are opposites
+
+
 class _Plain(ast.NodeTransformer):
-    """Takes annotations and docstrings out."""
+    """Takes annotations and docstrings out, and writes a negated comparison as its opposite."""
 
     def visit_arg(self, node: ast.arg) -> ast.arg:
         node.annotation = None
@@ -108,12 +127,23 @@ class _Plain(ast.NodeTransformer):
         self.generic_visit(node)
         return node
 
-    def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.FunctionDef:
+    def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.FunctionDef | None:
+        if node.name == "as_mermaid":
+            return None
         node.returns = None
         self.generic_visit(node)
+        return node
+
+    def visit_UnaryOp(self, node: ast.UnaryOp) -> ast.expr:
+        self.generic_visit(node)
+        if isinstance(node.op, ast.Not) and isinstance(node.operand, ast.Compare) and len(node.operand.ops) == 1:
+            opposite = _OPPOSITES.get(type(node.operand.ops[0]))
+            if opposite is not None:
+                return ast.Compare(left=node.operand.left, ops=[opposite()], comparators=node.operand.comparators)
         return node
 
     def visit_Expr(self, node: ast.Expr) -> ast.Expr:
         if isinstance(node.value, ast.Constant):
             node.value = ast.Constant(None)
+        self.generic_visit(node)
         return node

@@ -5,12 +5,11 @@ from __future__ import annotations
 import json
 import random
 
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sse_fuzz import fuzz
 from sse_rules import by_the_decoder, by_the_rules, cut_up, hostile_wire
 
-from sim.actors.byte_pipe import BytePipe, Fault, Place, Shape
 from sim.actors.dialects import FetchEventSourceDecoder, HttpxSseDecoder
 from sim.sse import Decoder, EventTooLargeError, SseEvent, encode_comment, encode_event, encode_json, join_surrogates
 
@@ -77,68 +76,10 @@ def test_the_bound_is_met_at_the_same_byte_wherever_the_bytes_are_cut(wire: byte
     assert read([wire]) == read(cut_up(chance, wire))
 
 
-def fuzz(seed: int, rounds: int) -> tuple[int, int, int]:
-    """Reads ``rounds`` hostile streams, each as a whole, cut up, and through a link that does what it likes.
-
-    Returns:
-        How many streams, chunks and events there were.
-    """
-    chance = random.Random(seed)
-    chunk_count = events = 0
-    for number in range(rounds):
-        wire = hostile_wire(chance)
-        chunks = cut_up(chance, wire)
-        whole = by_the_decoder([wire])
-        assert whole == by_the_decoder(chunks), (wire, chunks)
-        assert whole == by_the_rules(wire), wire
-        if number % 8 == 0:
-            through_a_link(chance, chunks)
-        chunk_count += len(chunks)
-        events += len(whole.events)
-    return rounds, chunk_count, events
-
-
-def through_a_link(chance: random.Random, frames: list[bytes]) -> None:
-    """What a client reads through any pipe is what it would read of the bytes that arrived, in one piece."""
-    wire = b"".join(frames)
-    fault = Fault(
-        at=Place(frames=chance.randrange(len(frames) + 2), byte=chance.randrange(6)),
-        kind=chance.choice(("cut", "reset", "end", "half_open")),
-        lasts_ns=chance.choice((0, 0, 9)),
-    )
-    shape = Shape(
-        latency_ns=chance.choice((0, 5)),
-        gather_ns=chance.choice((0, 0, 7, None)),
-        gather_bytes=chance.choice((0, 8)),
-        chunk_bytes=chance.choice((0, 1, 3)),
-        split_at=(chance.randrange(20),),
-        ns_per_byte=chance.choice((0, 2)),
-    )
-    pipe = BytePipe(shape, (fault,) if chance.random() < 0.7 else ())
-    pipe.strike(0)
-    for moment, frame in enumerate(frames):
-        pipe.write(moment, frame)
-    pipe.finish(len(frames))
-    arrived = []
-    while (due := pipe.next_due_ns()) is not None:
-        arrived += pipe.advance(due)
-    received = [arrival.data for arrival in arrived if arrival.kind == "bytes"]
-    assert wire.startswith(b"".join(received)), (wire, received)
-    assert by_the_decoder(received) == by_the_decoder([b"".join(received)])
-    assert sum(arrival.kind in ("end", "error") for arrival in arrived) <= 1
-
-
 def test_hostile_streams_are_read_alike_wherever_they_are_cut() -> None:
-    """The small form of the campaign below."""
-    rounds, chunks, events = fuzz(seed=1, rounds=10_000)
-    assert chunks > 2 * rounds
-    assert events > rounds // 2
-
-
-@pytest.mark.campaign
-@pytest.mark.parametrize("seed", range(2, 12))
-def test_campaign_of_hostile_streams(seed: int) -> None:
-    """More than a million streams in all, and several million chunks; every eighth goes through a link."""
-    rounds, chunks, events = fuzz(seed, rounds=120_000)
-    assert chunks > 2 * rounds
-    assert events > rounds // 2
+    """The small form of what ``.ci/run`` does with more than a million."""
+    counts = fuzz(seed=1, rounds=8_000)
+    assert counts.chunks > 2 * counts.streams
+    assert counts.events > counts.streams // 2
+    assert (counts.links, counts.pages) == (1_000, 250)
+    assert counts.connections > counts.pages

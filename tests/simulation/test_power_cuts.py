@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from attrs import evolve
 
@@ -64,6 +66,26 @@ def test_a_weak_setting_is_caught_as_a_loss_and_as_nothing_else(variant: str) ->
     assert broken(result) == {"acknowledged-is-durable"}
     assert result.trouble == ()
     assert all(failure.violation.grade for failure in result.failures)
+
+
+def test_a_log_without_checksums_is_caught_by_a_hole_in_a_line_and_as_a_loss() -> None:
+    scenario = one("log")
+    holes = evolve(scenario, steps=tuple(evolve(s, lose="last_head" if s.lose else s.lose) for s in scenario.steps))
+    assert run_scenario(holes, load_adapter("ref:log")).exit is Exit.HELD
+    result = run_scenario(holes, load_adapter("ref:bug-lines-without-a-checksum"))
+    assert broken(result) == {"acknowledged-is-durable"}
+    assert all(failure.violation.grade for failure in result.failures)
+
+
+def test_durable_settings_of_sqlite_hold_where_weak_ones_lose() -> None:
+    """A scenario that ships, on stores whose promise is known: see reference_impl.stores.disk_sqlite."""
+    path = Path(__file__).parents[2] / "scenarios" / "crash" / "two-power-cuts.race.yaml"
+    scenario = load_scenario(path.read_bytes(), path.name)
+    for variant in ("ref:wal", "ref:delete"):
+        assert run_scenario(scenario, load_adapter(variant)).exit is Exit.HELD
+    for variant in ("ref:wal-normal", "ref:sqlite-off"):
+        failures = run_scenario(scenario, load_adapter(variant)).failures
+        assert "acknowledged-is-durable" in {failure.violation.invariant for failure in failures}
 
 
 def test_a_kill_alone_finds_nothing_even_with_syncs_off() -> None:

@@ -153,3 +153,40 @@ def test_a_run_that_still_waits_is_ended_by_one_more_kill() -> None:
         story = Story().asks().crashes().starts().quiet(*waits).reads(U("Hi")).again(U("Hi"), CRASHED)
         found = verdict(story, "recovery-is-idempotent").status
         assert found is (Status.NOT_EXERCISED if waits else Status.VIOLATED)
+
+
+def test_a_server_whose_disk_fails_again_while_it_starts_leaves_the_question_open() -> None:
+    for fault, status in (("error", Status.UNDECIDED), ("full", Status.UNDECIDED), ("slow", Status.VIOLATED)):
+        story = Story().asks().crashes("unsynced").event("disk.failed", subject="disk.sync#9", by="disk", fault=fault)
+        story.event("adapter.raised", by="server", verb="setup", error="StoreError: Input/output error").quiet()
+        assert verdict(story).status is status
+
+
+def test_an_end_that_a_crash_took_is_told_once_although_recovery_found_another() -> None:
+    story = Story().asks().calls().stops().ends("r1", "interrupted", "stopped").crashes("unsynced").starts().quiet()
+    length = len(story.events)
+    assert verdict(story.reads(U("Hi"), CRASHED)).status is Status.VIOLATED
+    assert verdict(story, "one-terminal-per-run").status is Status.HOLDS
+    del story.events[length:]
+    assert verdict(story.reads(U("Hi"), CRASHED, CRASHED), "one-terminal-per-run").status is Status.VIOLATED
+
+
+def test_what_recovery_makes_of_a_loss_is_told_as_the_loss() -> None:
+    story = _done().ends().crashes().starts().quiet().reads(U("Hi"), A("model.turn1", "Hello there"), END("r1"))
+    story.again(U("Hi"), CRASHED)
+    assert verdict(story).status is Status.VIOLATED
+    assert verdict(story, "recovery-is-idempotent").status is Status.NOT_EXERCISED
+
+
+def test_a_message_that_went_with_the_end_of_its_run_is_told_by_the_judge_of_durability() -> None:
+    story = _done().ends().crashes("unsynced").starts().quiet()
+    story.reads(U("Hi"), A("model.turn1", "Hello", "interrupted"), CRASHED)
+    assert verdict(story).status is Status.VIOLATED
+    assert verdict(story, "completed-wins").violations == ()
+
+
+@pytest.mark.parametrize("kept", [A("model.turn1", "Hello there"), A("model.turn1", "Hello", "interrupted")])
+def test_what_recovery_puts_in_the_place_of_a_lost_end_could_not_be_given_to_the_model(kept: object) -> None:
+    story = _done().ends().gives(U("Hi"), A("model.turn1", "Hello there")).crashes("unsynced").starts().quiet()
+    story.reads(U("Hi"), kept, CRASHED)
+    assert verdict(story, "store-equals-context").violations == ()

@@ -38,6 +38,57 @@ def test_nobody_knows_what_a_page_should_show_of_a_run_that_has_not_ended() -> N
     assert undecided_replay(story.reads(U("Hi"))) == "a run of the session has not ended"
 
 
+def stalled(status: int = 200, cursor: str | None = None) -> Streams:
+    story = Streams()
+    story.asks().calls().says("model.turn1", "Hello ", "there").attaches(cursor, status=status)
+    return story
+
+
+def looked(story: Story, shown: str = "Hello ", **more: object) -> Verdict:
+    about = {"watching": True, "gave_up": None, "ended": ()} | more
+    partial = A("model.turn1", shown, "open", id=MESSAGE)
+    story.quiet("run:r1").looks(partial, **about).reads(U("Hi"), partial)
+    return verdict_on("replay-equals-live", story)
+
+
+def test_what_has_not_arrived_yet_is_missing_on_no_page() -> None:
+    written = stalled().control().puts("r1:2", text="there")
+    assert looked(written).reason == "a run of the session has not ended"
+    assert looked(written, "Hello ", cursor="r1:2").status is Status.VIOLATED
+
+
+def test_a_page_whose_stream_is_gone_does_not_know_more() -> None:
+    answers = [
+        stalled(status=204),
+        stalled().closes("gone"),
+        stalled().event("link.broke", by="ann", fault="cut", connection=1),
+        Streams().asks().calls().says("model.turn1", "Hello ", "there"),
+    ]
+    unanswered = Streams().asks().calls().says("model.turn1", "Hello ", "there")
+    unanswered.event("stream.asked", by="ann", what="stream", connection=1, cursor=None, applied="")
+    for story in (*answers, unanswered):
+        assert looked(story).status is Status.UNDECIDED
+    assert looked(stalled(), watching=False).status is Status.UNDECIDED
+
+
+def test_a_page_that_was_told_nothing_shows_what_it_had_at_its_cursor() -> None:
+    assert looked(stalled(cursor="r1:1"), cursor="r1:1").status is Status.VIOLATED
+    assert looked(stalled(cursor="r1:1"), "Hello there", cursor="r1:1").status is Status.HOLDS
+
+
+def test_what_has_ended_is_not_under_way() -> None:
+    story = stalled().frame("message.completed", "model.turn1", text="Hello there")
+    story.asks(run="r2", key="k2", session="s2").calls("model.turn2", run="r2").says("model.turn2", "Psst")
+    assert looked(story.frame("run.started", "model.turn1", message=None), "Hello there").status is Status.HOLDS
+
+
+def test_an_adapter_without_stable_ids_may_show_any_bubble() -> None:
+    story = answered().quiet().looks(ANSWER, A("", "", id="other")).reads(*ROWS)
+    assert verdict_on("single-visible-source", story).status is Status.VIOLATED
+    story.claims = evolve(story.claims, stable_ids=False)
+    assert verdict_on("single-visible-source", story).status is Status.NOT_EXERCISED
+
+
 def test_a_link_that_ends_the_answer_is_not_the_servers_fault() -> None:
     story = answered().attaches().control().event("link.broke", by="ann", fault="end", connection=1).closes("gone")
     story.quiet().looks(A("model.turn1", "Hello ", "open", id=MESSAGE), gave_up="ended")
@@ -72,6 +123,12 @@ def test_a_request_without_an_answer_is_not_judged() -> None:
     story = answered().event("stream.asked", by="ann", what="stream", connection=1, cursor=None, applied="").quiet()
     for invariant in ("honest-cursor", "legal-wire"):
         assert verdict_on(invariant, story).status is Status.NOT_EXERCISED
+
+
+@pytest.mark.parametrize("status", [204, 409])
+def test_a_cursor_that_is_not_answered_by_a_stream_is_dealt_with(status: int) -> None:
+    story = answered().attaches("of:another", status=status, content_type="").closes().quiet()
+    assert verdict_on("honest-cursor", story).status is Status.HOLDS
 
 
 def test_an_adapter_without_streams_promises_nothing_about_them() -> None:

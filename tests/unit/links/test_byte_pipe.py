@@ -256,3 +256,17 @@ def test_a_reader_that_is_gone_after_the_end_leaves_nothing_behind() -> None:
 def test_a_place_that_makes_no_sense_is_refused(place: dict[str, int], complaint: str) -> None:
     with pytest.raises(ValueError, match=complaint):
         Place(**place)  # type: ignore[arg-type]
+
+
+def test_a_way_that_is_silent_for_ever_is_not_woken_by_a_shorter_silence() -> None:
+    """Otherwise the reader would get the end of a stream without its middle, which no network does."""
+    silences = (Fault(at=Place(byte=5), kind="half_open"), Fault(at=Place(byte=9), kind="half_open", lasts_ns=50))
+    assert received(written(None, *silences)) == (WIRE[:5], "")
+
+
+def test_the_longer_of_two_silences_counts() -> None:
+    silences = (
+        Fault(at=Place(byte=5), kind="half_open", lasts_ns=500),
+        Fault(at=Place(byte=9), kind="half_open", lasts_ns=1),
+    )
+    assert [due for due, _ in drain(written(None, *silences))][1:3] == [500, 500]

@@ -64,3 +64,30 @@ def test_a_log_that_forgets_keeps_its_place() -> None:
     log.add_row("r1", 1, None)
     log.forget()
     assert (log.low, log.high, log.last_id) == (1, 1, None)
+
+
+def test_large_entries_push_out_the_oldest_and_the_newest_stays_however_large_it_is() -> None:
+    log = FrameLog(bytes_max=1000)
+    for seq, size in enumerate((300, 300, 300, 300), start=1):
+        log.add_row("r1", seq, delta("x" * size))
+    assert (ids(log), log.waiting_bytes(0)) == (["r1:2", "r1:3", "r1:4"], 840)
+    log.add_shown("r1", delta("x" * 5000))
+    assert (ids(log), log.waiting_bytes(2)) == (["r1:3", "r1:4", "r1:4.1"], 840)
+    log.add_shown("r1", delta("x"))
+    assert (ids(log), log.waiting_bytes(2)) == (["r1:4.2"], 0)
+
+
+def test_what_waits_for_a_reader_is_what_is_kept_behind_its_position() -> None:
+    log = FrameLog()
+    for seq in (1, 2, 3):
+        log.add_row("r1", seq, delta("\ud83d"))
+    assert [log.waiting_bytes(position) for position in (0, 1, 2, 3)] == [246, 123, 0, 0]
+    log.forget()
+    assert log.waiting_bytes(0) == 0
+
+
+def test_the_text_that_closes_a_message_is_held_by_the_journal() -> None:
+    log = FrameLog(bytes_max=1000)
+    log.add_row("r1", 1, Frame("message.completed", "r1", "r1/m1", "x" * 5000))
+    log.add_row("r1", 2, Frame("run.ended", "r1"))
+    assert ids(log) == ["r1:1", "r1:2"]

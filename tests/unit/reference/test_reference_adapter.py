@@ -53,7 +53,9 @@ async def test_a_life_with_a_crash_in_its_middle(variant: str, tmp_path: Path) -
         assert shape(journal.context("s1")) == ["summary ok"]
         await journal.clear("s1")
         assert journal.read("s1") == ()
-        assert journal.statistics() == Statistics(partial_messages_max=64, partial_bytes_max=32 * 1024)
+        assert journal.statistics() == Statistics(
+            partial_messages_max=64, partial_bytes_max=32 * 1024, reader_bytes=0, reader_bytes_max=32 * 1024
+        )
         await journal.shutdown()
 
 

@@ -297,3 +297,19 @@ async def test_silence_is_filled_with_comments_if_that_is_wanted(autojump_clock:
         assert trio.current_time() >= 30
         await answer.body.aclose()  # type: ignore[attr-defined]
         nursery.cancel_scope.cancel()
+
+
+async def test_what_is_kept_for_a_reader_is_counted_as_long_as_it_watches() -> None:
+    held = trio.Event()
+    async with serving([text("Hel"), text("lo"), held, finish()]) as (server, _):
+        await server.start("s1", "Hi", "k1")
+        answer = server.attach(StreamRequest(session_id="s1"))
+        assert answer.body is not None
+        assert server.statistics().reader_bytes == 0
+        await anext(answer.body)
+        await settle()
+        sizes = server.statistics()
+        assert 0 < (sizes.reader_bytes or 0) <= (sizes.reader_bytes_max or 0)
+        await answer.body.aclose()  # type: ignore[attr-defined]
+        assert server.statistics().reader_bytes == 0
+        held.set()

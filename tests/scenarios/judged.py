@@ -1,0 +1,68 @@
+"""What a bug breaks in some scenarios: all cases of those that are about it, a share of the others'."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from attrs import Factory, frozen
+
+from sim.adapters.loading import load_adapter
+from sim.case import Case
+from sim.engine.hosting import Host, host
+from sim.invariants.expectations import EXPECT
+from sim.scenario.model import Scenario
+from sim.search.execute import Executor, audited, workspace
+from sim.search.results import CaseResult
+from sim.search.scenario_run import unclaimed
+from sim.search.sweep import spell_out, undisturbed
+
+
+@frozen
+class Judged:
+    """What came of it.
+
+    Attributes:
+        broken: per promise, where.
+        trouble: what the journal under test raised.
+    """
+
+    broken: dict[str, list[str]] = Factory(dict)
+    trouble: list[str] = Factory(list)
+
+    def enter(self, scenario: Scenario, case: Case, result: CaseResult) -> None:
+        for violation in result.violations:
+            if violation.invariant != EXPECT:
+                self.broken.setdefault(violation.invariant, []).append(f"{scenario.name}: {case}")
+        if result.trouble:
+            self.trouble.append(f"{scenario.name}: {result.trouble}")
+
+
+def judge_bug(bug: Any, scenarios: Iterable[Scenario], cases_max: int | None = None) -> Judged:
+    """Runs scenarios against a bug.
+
+    Args:
+        bug: of the zoo.
+        scenarios: which.
+        cases_max: of a scenario with more, every n-th case is run; where that begins depends on the bug.
+    """
+    found = Judged()
+    adapter = load_adapter(f"ref:bug-{bug.name}")
+    for scenario in scenarios:
+        if unclaimed(scenario, adapter):
+            continue
+        with workspace() as folder:
+            executor = Executor(scenario, adapter, folder)
+            host(lambda it, executor=executor: _run(it, executor, found, cases_max, len(bug.name)))  # type: ignore[misc]
+    return found
+
+
+async def _run(it: Host, executor: Executor, found: Judged, cases_max: int | None, offset: int) -> None:
+    scenario = executor.scenario
+    base = undisturbed(scenario)
+    first, second = await executor.run(it, base), await executor.run(it, base)
+    found.enter(scenario, base, executor.verdict(audited(first, second)))
+    cases = spell_out(scenario, first.points, first.steps, first.history.events).cases
+    stride = 1 if cases_max is None else max(1, -(-len(cases) // cases_max))
+    for case in cases[offset % stride :: stride]:
+        found.enter(scenario, case, await executor.judge(it, case))
