@@ -23,7 +23,7 @@ from sim.adapters.ports import Cast, WorldPorts
 from sim.adapters.process import Process, describe, leaves
 from sim.adapters.protocol import Frame, Item, OutcomeUnknown, RunBusy, RunnerAdapter, Statistics
 from sim.adapters.streams import Streams
-from sim.adapters.views import ShowHistory, history_and_cursor, item_of
+from sim.adapters.views import HistoryRead, ShowHistory, history_and_cursor, item_of
 from sim.engine.entries import Killed
 from sim.engine.world import World
 from sim.errors import AdapterError
@@ -392,9 +392,7 @@ class Server:
         read = await self._read(session, reason)
         return None if read is None else read[0]
 
-    async def _read(
-        self, session: str, reason: str, *, with_cursor: bool = False
-    ) -> tuple[tuple[Item, ...], str | None] | None:
+    async def _read(self, session: str, reason: str, *, with_cursor: bool = False) -> HistoryRead | None:
         adapter = self._adapter
         if adapter is None:
             return None

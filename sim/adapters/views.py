@@ -9,6 +9,7 @@ from typing import Any
 from sim.adapters.protocol import Item, RunnerAdapter
 from sim.errors import AdapterError
 
+HistoryRead = tuple[tuple[Item, ...], str | None]
 ShowHistory = Callable[[tuple[Item, ...], str | None], None]
 
 
