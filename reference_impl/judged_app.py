@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
-from starlette.applications import Starlette
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from reference_impl.app import make_app as app_of
 from reference_impl.server import Server
-from reference_impl.stores.memory import Folder, MemoryStore
-from sim.adapters.protocol import Capabilities, Ports
+from reference_impl.stores.opening import as_asked
+from sim.adapters.protocol import POLICIES, Capabilities, Ports
 
 capabilities = Capabilities(
     level="runner",
@@ -25,22 +25,41 @@ capabilities = Capabilities(
     user_first=True,
     concurrent_runs="refuse",
     stop_modes=("interrupt", "rollback"),
+    crash="memory",
+    disk=True,
     idempotent_start=True,
+    late_completion=True,
     approvals=True,
+    limits=("tool", "run"),
     sub_agents=True,
+    policies=tuple(name for name in POLICIES if name != "disconnect"),  # a reader leaves by its connection alone
     replay="from_id",
+    context_repair="on_write",
 )
 
 
-def make_app(ports: Ports) -> Starlette:
-    """Makes the application of one server process."""
+def make_app(ports: Ports) -> ASGIApp:
+    """Makes the application of one server process, whose journal lies in the folder of the case."""
+    where = ""
 
     @asynccontextmanager
     async def opened() -> AsyncIterator[Server]:
-        server = Server(MemoryStore(Folder()), ports)
-        await server.recover()
-        yield server
-        if not server.writer.closing:
-            await server.shutdown()
+        store = as_asked(where, ports)
+        try:
+            server = Server(store, ports)
+            await server.recover()
+            yield server
+            if not server.writer.closing:
+                await server.shutdown()
+        finally:
+            store.crash()  # what an end in good order has not closed ends as a kill would
 
-    return app_of(opened)
+    inner = app_of(opened)
+
+    async def app(scope: Scope, receive: Receive, send: Send) -> None:
+        nonlocal where
+        if scope["type"] == "lifespan":
+            where = scope["state"]["where"]
+        await inner(scope, receive, send)
+
+    return app

@@ -43,6 +43,7 @@ class Page:
         self.missing = False
         self.ended: dict[str, None] = {}
         self.run: str | None = None
+        self._anew = False  # runs come from their beginning on this connection
         self._bubbles: dict[str, Item] = {}
         self._at: dict[str, dict[str, Item]] = {"": {}}
 
@@ -56,11 +57,11 @@ class Page:
         """Every cursor that the page has had, in order."""
         return tuple(self._at)[1:]
 
-    def read(self, items: Iterable[Item]) -> None:
-        """Shows what the journal holds instead of what was shown."""
+    def read(self, items: Iterable[Item], cursor: str = "") -> None:
+        """Shows what the journal holds instead of what was shown; ``cursor`` is behind all of it, if it is known."""
         self._bubbles = {_key(item, number): item for number, item in enumerate(items)}
-        self.cursor, self.missing = "", False
-        self._at = {"": dict(self._bubbles)}
+        self.cursor, self.missing = cursor, False
+        self._at = {"": dict(self._bubbles), cursor: dict(self._bubbles)}
 
     def go_back(self, cursor: str) -> bool:
         """Shows again what was shown when ``cursor`` was the last id; False if it never was."""
@@ -91,6 +92,11 @@ class Page:
     def frame(self, frame: Frame, event_id: str | None) -> Item | None:
         """Takes a frame, and returns the bubble that it changed."""
         self.run = frame.run_id
+        if frame.kind == "run.started" and self._anew:
+            kept = ("user", "summary")
+            self._bubbles = {
+                key: item for key, item in self._bubbles.items() if item.kind in kept or item.run_id != frame.run_id
+            }
         if frame.kind == "run.ended":
             self.ended[frame.run_id] = None
         changed = self._change(frame)
@@ -103,6 +109,7 @@ class Page:
 
     def _open(self, control: Control, sent: str | None) -> None:
         how = control.attachment
+        self._anew = how == "restart" or control.whole_turn
         if how == "restart":
             self._forget(None)
         elif control.run_id is not None and (control.whole_turn or how == "fresh"):

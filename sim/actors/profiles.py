@@ -277,6 +277,14 @@ class StreamProgram:
         return self._numbers
 
 
+def takes_cursor(kind: str) -> bool:
+    """Returns whether a program can be started with a cursor that its page got with the history.
+
+    ``fetch`` and httpx send what header they are given; EventSource sends none at first, ``useChat`` never does.
+    """
+    return kind == "fetch-event-source" or (kind in PROFILES and PROFILES[kind].cursor in ("applied", "given"))
+
+
 def program_for(kind: str, *, retry_ns: int = RETRY_NS, cursor: str | None = None) -> Program:
     """Returns a program of this kind, as a scenario names it.
 

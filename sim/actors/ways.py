@@ -79,7 +79,9 @@ class Ways:
 
     def answered(self, watch: Watch, number: int, status: int, content_type: str) -> None:
         """The server has sent status and headers."""
-        way = watch.ways[number]
+        way = watch.ways.get(number)
+        if way is None:
+            return  # the program has left, and nobody is there to be told
         if not way.exchange.connection.faults:
             way.head = (self._world.now_ns() + self._link.down.latency_ns, status, content_type)
         self.pump(watch, number)

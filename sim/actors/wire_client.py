@@ -11,7 +11,7 @@ has begun in the session that it shows, and when it is opened again.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, Protocol
 
 from attrs import evolve
@@ -20,7 +20,7 @@ from sim.actors.byte_link import ByteLink, Connection
 from sim.actors.client import Backend, Client, Outcome, Sent
 from sim.actors.exchange import Exchange
 from sim.actors.page import Page
-from sim.actors.profiles import PROFILES, program_for
+from sim.actors.profiles import PROFILES, program_for, takes_cursor
 from sim.actors.program import Ask, Deliver, Effects, GiveUp, HangUp, Reason, Sleep
 from sim.actors.ways import Watch, Way, Ways
 from sim.adapters.protocol import Frame, Item
@@ -34,6 +34,9 @@ ENDLESS = 8  # so many connections after the last run has ended, and the page is
 CONNECTIONS_MAX = 200  # of one client: a cut at every frame of a long answer needs half of them
 STALE: tuple[Reason, ...] = ("broken", "refused")
 """Reasons after which a person sees that the page is broken, and reloads it."""
+
+
+Shown = Callable[[tuple[Item, ...], str | None], None]
 
 
 class StreamBackend(Backend, Protocol):
@@ -52,6 +55,8 @@ class StreamBackend(Backend, Protocol):
 
     def open_stream(self, exchange: Exchange) -> None: ...
 
+    def read_with_cursor(self, session: str, reason: str, answer: Shown) -> None: ...
+
 
 class WireClient(Client):
     """One client whose frames arrive as bytes."""
@@ -68,6 +73,7 @@ class WireClient(Client):
         self._after_end = 0
         self._watched_for = ""
         self._opening = ""
+        self._left = False  # a run whose end the page has not seen, for a message that was sent meanwhile
         self._sends: dict[str, Sent] = {}
 
     # --- what the person does
@@ -79,6 +85,8 @@ class WireClient(Client):
         point = self._before(step.verb)
         self._record("client.sent", key=sent.key, text=sent.text, session=self.session, label=sent.label)
         self._sends[sent.key] = sent
+        left = self._watch is not None and (self._watch.gave_up is None or self._unfinished)
+        self._left = self._left or left
         watch = self._new_watch()
         self._take(watch, watch.program.send(sent.key), step.travel)
         self._world.passed(f"{point}.after")
@@ -165,15 +173,22 @@ class WireClient(Client):
         """Whether a person sees that the page is broken, or will never show the end of its run."""
         watch, page = self._watch, self.page
         if watch is None or watch.gave_up is None:
-            return page.missing or bool(self._opening)
-        unfinished = page.run is not None and page.run not in page.ended
-        return page.missing or watch.gave_up in STALE or (watch.gave_up == "ended" and unfinished)
+            unanswered = watch is not None and any(s.run is None and not s.refused for s in self._sends.values())
+            return page.missing or bool(self._opening) or unanswered
+        over = watch.gave_up in ("ended", "closed")
+        return page.missing or watch.gave_up in STALE or (over and self._unfinished)
+
+    @property
+    def _unfinished(self) -> bool:
+        return self.page.run is not None and self.page.run not in self.page.ended
 
     def reattach(self) -> None:
         """The person sees that the page is broken, and reloads it."""
         self.connected = True
+        self._after_end = 0
         if self.attached:
             self._record("client.attached")
+            self._sends.clear()
             self._leave()
             self._open(Travel(), "reattach")
 
@@ -223,6 +238,7 @@ class WireClient(Client):
         """Begins to watch a run unless the page does, or still watches an earlier one."""
         watch = self._watch
         idle = watch is None or watch.gave_up is not None or self.page.run is None or self.page.run in self.page.ended
+        idle = idle or self._spec.kind == "poller"  # what it asks may be answered with the end of the run before
         sends = self._sends and watch is not None and watch.gave_up is None  # the answer to its own POST is the stream
         if self.attached and idle and not sends and run != self._watched_for:
             self._watched_for = run
@@ -239,27 +255,29 @@ class WireClient(Client):
     def _open(self, travel: Travel, reason: str) -> None:
         """The page is opened: it asks for the history, and once it shows that, it attaches."""
 
-        def shown(items: tuple[Item, ...]) -> None:
-            self._link.answer(lambda: self._show(items, attach=True))
+        def shown(items: tuple[Item, ...], cursor: str | None) -> None:
+            self._link.answer(lambda: self._show(items, cursor, attach=True))
 
         self._opening = reason
-        self._link.request("read", "", travel, lambda: self._backend.read(self.session, reason, shown))
+        self._link.request("read", "", travel, lambda: self._streams.read_with_cursor(self.session, reason, shown))
 
     def _read_again(self) -> None:
         """The page asks for the history and goes on watching."""
-        self._link.request("read", "", Travel(), lambda: self._backend.read(self.session, "gap", self._reloaded))
 
-    def _reloaded(self, items: tuple[Item, ...]) -> None:
-        self._link.answer(lambda: self._show(items, attach=False))
+        def shown(items: tuple[Item, ...], cursor: str | None) -> None:
+            self._link.answer(lambda: self._show(items, cursor, attach=False))
 
-    def _show(self, items: tuple[Item, ...], *, attach: bool) -> None:
+        self._link.request("read", "", Travel(), lambda: self._streams.read_with_cursor(self.session, "gap", shown))
+
+    def _show(self, items: tuple[Item, ...], cursor: str | None = None, *, attach: bool) -> None:
         if not self.attached:
             return
-        self._opening = ""
-        self.page.read(items)
+        self._opening, self._left = "", False
+        usable = cursor if cursor is not None and takes_cursor(self._spec.kind) else ""
+        self.page.read(items, usable)
         self._record("client.reloaded", items=items)
         if attach:
-            self._attach(None)
+            self._attach(usable or None)
 
     def _told_start(self, sent: Sent, outcome: Outcome, run: str | None, reason: str) -> None:
         super()._told_start(sent, outcome, run, reason)
@@ -326,8 +344,15 @@ class WireClient(Client):
         )
         watch.ways[ask.connection] = Way(ask, exchange)
 
+        delivered = False
+
         def deliver() -> None:
-            if self._streams.up:
+            nonlocal delivered
+            if delivered:  # a copy of the request: nobody reads its answer
+                if sent is not None:
+                    self._backend.start(self.session, sent.text, sent.key, lambda *_: None)
+            elif self._streams.up:
+                delivered = True
                 self._streams.open_stream(exchange)
             else:
                 self._held.append((watch, ask))
@@ -340,7 +365,7 @@ class WireClient(Client):
 
         def ended(apply: Any = None) -> None:
             def arrive() -> None:
-                if apply is not None:
+                if apply is not None and watch is self._watch:
                     apply()
                 self._take(watch, watch.program.ended(ask.connection, clean=True))
 
@@ -372,7 +397,7 @@ class WireClient(Client):
         if watch is not self._watch:
             return
         self.connected = not self._stale()
-        if effect.reason == "nothing-there" and self.attached:
+        if (effect.reason == "nothing-there" or self._left) and self.attached:
             self._read_again()
 
     # --- what arrives
@@ -386,7 +411,8 @@ class WireClient(Client):
             self._record("adapter.raised", verb="attach", error=str(error))
             return
         if isinstance(told, Frame):
-            self._apply_frame(told, deliver.event.id)
+            if not self._apply_frame(watch, told, deliver.event.id):
+                return
             watch.program.applied(deliver.event)
             if told.kind == "run.ended":
                 watch.program.finished()
@@ -411,12 +437,16 @@ class WireClient(Client):
             self._leave()
             self._open(Travel(), "gap")
 
-    def _apply_frame(self, frame: Frame, event_id: str | None) -> None:
+    def _apply_frame(self, watch: Watch, frame: Frame, event_id: str | None) -> bool:
+        """Shows a frame; False if the person has left the page at the last moment."""
+        point = self._before("apply")
+        if watch is not self._watch:
+            self._world.passed(f"{point}.after")
+            return False
         if frame.kind == "run.started":
             self._seen_run = frame.run_id
         if frame.kind == "approval.requested" and frame.call_id is not None:
             self._asked[frame.call_id] = frame.run_id
-        point = self._before("apply")
         shown = self.page.frame(frame, event_id)
         self._record(
             "client.applied",
@@ -434,6 +464,7 @@ class WireClient(Client):
             cursor=self.page.cursor,
         )
         self._world.passed(f"{point}.after")
+        return True
 
     def look(self, reason: str) -> None:
         """Records what the page shows."""

@@ -10,6 +10,7 @@ The scripted model, the tools and the points reach it through :class:`~sim.adapt
 * it is the application itself: the ports are ``scope["state"]["ports"]`` in the lifespan and in every request
   (``request.state.ports`` in Starlette), and the folder of the case is ``scope["state"]["where"]``.
 
+What the application publishes through its ports goes nowhere: what counts behind HTTP is what its streams say.
 What runs on after an answer belongs into ``ports.spawn``, so that it dies with the process.  An
 attribute ``capabilities`` of the module says what the system claims; an application without one is
 taken for a whole server, which may have a model of its own.
@@ -20,13 +21,13 @@ from __future__ import annotations
 import inspect
 import sys
 from collections.abc import Awaitable, Callable, Mapping
-from typing import Any
+from typing import Any, cast
 
 from attrs import evolve
 
 from sim.adapters.asgi_call import App, Caller, Response
 from sim.adapters.http_contract import CLAIMS, HttpRunner
-from sim.adapters.protocol import Capabilities, Ports
+from sim.adapters.protocol import Capabilities, Frame, Ports
 from sim.errors import AdapterError
 
 
@@ -47,10 +48,11 @@ class AsgiTransport:
     async def open(self, where: str, ports: Ports) -> None:
         """Makes the application, if a factory was named, and lets it start up."""
         self._ports = ports
-        app: App = self._target(ports) if is_factory(self._target) else self._target
+        inner = cast(Ports, _SilentPorts(ports))
+        app: App = self._target(inner) if is_factory(self._target) else self._target
         if arguments_of(app) != 3:
             raise AdapterError(f"{self._name} made {app!r:.60}, expected an ASGI application: {_HELP}")
-        self._caller = Caller(app, self.spawn, {"ports": ports, "where": where})
+        self._caller = Caller(app, self.spawn, {"ports": inner, "where": where})
         await self._caller.start()
 
     async def close(self) -> None:
@@ -63,10 +65,27 @@ class AsgiTransport:
         """Calls the application."""
         return await self._caller.request(method, path, headers, body)
 
+    async def pause(self, duration_ns: int) -> None:
+        """Lets virtual time pass."""
+        await self._ports.sleep(duration_ns)
+
     def spawn(self, name: str, task: Callable[[], Awaitable[None]]) -> None:
         """Starts a task that may wait for ever without being a deadlock: a lifespan, or an open stream."""
         spawn = getattr(self._ports, "spawn_waiting", self._ports.spawn)
         spawn(name, task)
+
+
+class _SilentPorts:
+    """The ports of the harness, but nobody hears what is published: our reader of the stream tells what it was told."""
+
+    def __init__(self, ports: Ports) -> None:
+        self._ports = ports
+
+    def publish(self, session_id: str, frame: Frame) -> None:
+        """Does nothing."""
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._ports, name)
 
 
 _HELP = "an application takes scope, receive and send; a factory of one takes the ports"

@@ -11,11 +11,15 @@ request                                         answer
 ``GET /sessions/S/stream``, ``Last-Event-ID``   200 ``text/event-stream``, 204, 404 or 409
 ==============================================  ============================================================
 
+A page that attaches with the ``cursor`` of a history misses nothing and is told nothing twice; a
+server that gives none, or null, is asked for its stream without one.
+
 ``state`` of a status is ``running`` or ``waiting`` while the run is under way, ``idle`` without one, and else how
 the run ended.  Items have the fields of :class:`sim.adapters.protocol.Item`.
 
 A run behind HTTP announces nothing by itself, so from its start on the harness is a reader of
-the stream too, the undisturbed one, and asks for the status every 250 ms of time.
+the stream too, the undisturbed one, and asks for the status now and then: first after 250 ms, then
+after ever longer pauses, up to a minute.
 """
 
 from __future__ import annotations
@@ -33,8 +37,9 @@ from sim.errors import AdapterError
 from sim.sse import Decoder
 
 MS = 1_000_000
-LOOK_EVERY_NS = 250 * MS
-LOOKS_MAX = 2_400  # ten minutes: a run that takes longer has hung
+LOOK_FIRST_NS = 250 * MS
+LOOK_PAUSE_MAX_NS = 60_000 * MS  # most runs end on the stream; a question to a person may stay open for hours
+LOOK_FOR_NS = 600_000 * MS  # ten minutes: a run that takes longer has hung
 BODY_MAX = 16 * 1024 * 1024  # of an answer that is no stream: a history is a few kilobytes
 UNDER_WAY = ("running", "waiting")
 
@@ -66,6 +71,8 @@ class Transport(Protocol):
         self, method: str, path: str, headers: Mapping[str, str] | None = None, body: bytes = b""
     ) -> Answer: ...
 
+    async def pause(self, duration_ns: int) -> None: ...
+
     def spawn(self, name: str, task: Any) -> None: ...
 
 
@@ -76,8 +83,10 @@ class HttpRunner:
         self.capabilities = capabilities
         self._transport = transport
         self._ports: Ports
-        self._watched: dict[str, None] = {}
+        self._watched: dict[str, str] = {}  # run -> session
+        self._reading: dict[str, None] = {}  # sessions that somebody reads along
         self._ended: dict[str, None] = {}
+        self._cursors: dict[str, str] = {}
 
     async def setup(self, where: str, ports: Ports) -> None:
         """Starts the system."""
@@ -96,8 +105,10 @@ class HttpRunner:
             raise RunBusy(str(said.get("reason", "busy")))
         run = str(_field(said, "run", str, f"POST {path}"))
         if run not in self._watched:
-            self._watched[run] = None
-            self._transport.spawn(f"undisturbed.{run}", lambda: self._read_along(session_id, run))
+            self._watched[run] = session_id
+            if session_id not in self._reading:
+                self._reading[session_id] = None
+                self._transport.spawn(f"undisturbed.{run}", lambda: self._read_along(session_id))
             self._ports.spawn(f"status.{run}", lambda: self._look(session_id, run))
         return run
 
@@ -117,9 +128,16 @@ class HttpRunner:
         """Asks for the history."""
         path = f"/sessions/{_part(session_id)}/history"
         status, said = await self._ask("GET", path, None, allowed=(200, 404))
+        self._cursors.pop(session_id, None)
         if status == 404:
             return ()
+        if said.get("cursor") is not None:
+            self._cursors[session_id] = str(_field(said, "cursor", str, f"GET {path}"))
         return tuple(_item(row, path) for row in _field(said, "items", list, f"GET {path}"))
+
+    def cursor(self, session_id: str) -> str | None:
+        """Returns the cursor that came with the history just read."""
+        return self._cursors.get(session_id)
 
     async def attach(self, request: StreamRequest) -> StreamAnswer:
         """Asks for the stream."""
@@ -135,9 +153,10 @@ class HttpRunner:
 
     # --- the undisturbed reader
 
-    async def _read_along(self, session_id: str, run: str) -> None:
+    async def _read_along(self, session_id: str) -> None:
         answer = await self.attach(StreamRequest(session_id=session_id, reader="harness"))
         if answer.body is None:
+            del self._reading[session_id]
             return
         decoder = Decoder()
         try:
@@ -146,28 +165,31 @@ class HttpRunner:
                     frame = decode_event(event)
                     if isinstance(frame, Frame):
                         self._tell(session_id, frame)
-                if run in self._ended:
+                if all(run in self._ended for run, session in self._watched.items() if session == session_id):
                     return
         finally:
+            del self._reading[session_id]  # before anything waits: a run that begins now needs a reader of its own
             await answer.body.aclose()  # type: ignore[attr-defined]  # transports yield from generators
 
     async def _look(self, session_id: str, run: str) -> None:
         path = f"/sessions/{_part(session_id)}/status"
-        for _ in range(LOOKS_MAX):
-            await self._ports.sleep(LOOK_EVERY_NS)
+        spent_ns, pause_ns = 0, LOOK_FIRST_NS
+        while spent_ns < LOOK_FOR_NS:
+            await self._transport.pause(pause_ns)
+            spent_ns, pause_ns = spent_ns + pause_ns, min(2 * pause_ns, LOOK_PAUSE_MAX_NS)
             if run in self._ended:
                 return
             _, said = await self._ask("GET", path, None, allowed=(200,))
             state = _field(said, "state", str, f"GET {path}")
-            if said.get("run") != run or state not in UNDER_WAY:
+            if state not in UNDER_WAY:  # else it is this run that is under way, or the one that it waits for
                 ended = state if said.get("run") == run and state != "idle" else "completed"
                 self._tell(session_id, Frame("run.ended", run, state=ended))
                 return
 
     def _tell(self, session_id: str, frame: Frame) -> None:
+        if frame.run_id in self._ended:
+            return
         if frame.kind == "run.ended":
-            if frame.run_id in self._ended:
-                return
             self._ended[frame.run_id] = None
         self._ports.publish(session_id, frame)
 

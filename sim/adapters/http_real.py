@@ -12,7 +12,9 @@ that a server that forgets nothing can be asked again.
 from __future__ import annotations
 
 import queue
+import re
 import threading  # sockets block: one thread per open stream, only ever in real time
+import time  # real time is what this adapter is about
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -21,9 +23,10 @@ from attrs import evolve, frozen
 
 from sim.adapters.http_contract import CLAIMS, HttpRunner
 from sim.adapters.protocol import Ports
+from sim.engine.guards import give_full_time
 from sim.errors import AdapterError, UsageError
 
-TIMEOUT_S = 4.0  # of a request; after five seconds the watchdog would end the case
+TIMEOUT_S = 4.0  # of a request; a thread that is held for five seconds is taken for one that hangs
 LOOK_S = 0.01
 LOOK_NS = 10_000_000
 PIECES_MAX = 1_000  # of one stream that nobody has taken yet; the socket is the buffer beyond that
@@ -46,11 +49,13 @@ class HttpTransport:
         self._case = ""
         self._ports: Ports
         self._client: Any = None
+        self._paced = (0.0, 0.0)  # virtual and real seconds at the last look
 
     async def open(self, where: str, ports: Ports) -> None:
         """Gets ready; the server is not asked for anything yet."""
         self._ports = ports
-        self._case = Path(where).name
+        self._case = re.sub("[^A-Za-z0-9-]", "-", Path(where).name)
+        self._paced = (ports.now_ns() / 1e9, time.monotonic())
         httpx = httpx_of(self._url)
         self._client = httpx.Client(
             base_url=self._url,
@@ -72,6 +77,7 @@ class HttpTransport:
             AdapterError: nobody answers.
         """
         own = path.replace("/sessions/", f"/sessions/{self._case}-", 1)
+        give_full_time()
         sent = {**({"content-type": "application/json"} if body else {}), **(headers or {})}
         try:
             answer = self._client.send(self._client.build_request(method, own, headers=sent, content=body), stream=True)
@@ -87,9 +93,9 @@ class HttpTransport:
         try:
             while True:
                 try:
-                    piece = pieces.get(timeout=LOOK_S)
+                    piece = pieces.get_nowait()
                 except queue.Empty:
-                    await self._ports.sleep(LOOK_NS)
+                    await self.pause(LOOK_NS)
                     continue
                 if piece is None:
                     return
@@ -98,6 +104,21 @@ class HttpTransport:
                 yield piece
         finally:
             answer.close()
+
+    async def pause(self, duration_ns: int) -> None:
+        """Lets time pass, virtual and real: whoever waits for a server that thinks in real time has to let it."""
+        for _ in range(max(1, duration_ns // LOOK_NS)):
+            await self._ports.sleep(LOOK_NS)
+            self._keep_pace()
+
+    def _keep_pace(self) -> None:
+        """Holds virtual time back as long as it is ahead, once per look, however many tasks are looking."""
+        virtual_s, real_s = self._ports.now_ns() / 1e9, time.monotonic()
+        ahead_s = (virtual_s - self._paced[0]) - (real_s - self._paced[1])
+        if ahead_s > 0:
+            time.sleep(min(ahead_s, LOOK_S))
+        give_full_time()
+        self._paced = (virtual_s, time.monotonic())
 
     def spawn(self, name: str, task: Callable[[], Awaitable[None]]) -> None:
         """Starts a task that may wait for ever."""

@@ -23,6 +23,7 @@ from sim.adapters.ports import Cast, WorldPorts
 from sim.adapters.process import Process, describe, leaves
 from sim.adapters.protocol import Frame, Item, OutcomeUnknown, RunBusy, RunnerAdapter, Statistics
 from sim.adapters.streams import Streams
+from sim.adapters.views import HistoryRead, ShowHistory, history_and_cursor, item_of
 from sim.engine.entries import Killed
 from sim.engine.world import World
 from sim.errors import AdapterError
@@ -229,13 +230,19 @@ class Server:
 
     def read(self, session: str, reason: str, answer: Callable[[tuple[Item, ...]], None]) -> None:
         """A client's reload has arrived."""
+        self._serve_read(session, reason, lambda items, _: answer(items))
+
+    def read_with_cursor(self, session: str, reason: str, answer: ShowHistory) -> None:
+        """A page's request for the history has arrived; it may attach with the cursor that comes with it."""
+        self._serve_read(session, reason, answer, with_cursor=True)
+
+    def _serve_read(self, session: str, reason: str, answer: ShowHistory, *, with_cursor: bool = False) -> None:
+        async def work() -> None:
+            read = await self._read(session, reason, with_cursor=with_cursor)
+            if read is not None:
+                answer(*read)
+
         if self.process is not None:
-
-            async def work() -> None:
-                items = await self.read_items(session, reason)
-                if items is not None:
-                    answer(items)
-
             self.process.spawn("serve.read", work)
 
     def open_stream(self, exchange: Exchange) -> None:
@@ -261,9 +268,7 @@ class Server:
         if told[0] == "ok":
             streams.open(exchange)
         else:
-            exchange.head(409 if told[2] == "busy" else 500, "application/json")
-            exchange.connection.end("server", self._world.now_ns())
-            exchange.moved()
+            streams.refuse(exchange, 409 if told[2] == "busy" else 500)
 
     def disconnected(self, session: str, client: str) -> None:
         """The server notices that a client is gone."""
@@ -384,21 +389,25 @@ class Server:
 
     async def read_items(self, session: str, reason: str) -> tuple[Item, ...] | None:
         """Reads what a page would show and records it; None if the adapter could not say."""
+        read = await self._read(session, reason)
+        return None if read is None else read[0]
+
+    async def _read(self, session: str, reason: str, *, with_cursor: bool = False) -> HistoryRead | None:
         adapter = self._adapter
         if adapter is None:
             return None
-        events = self._world.events
-        begun = len(events)
+        begun = len(self._world.events)
         try:
-            items = checked_items("read", await self._attempt("read", adapter.read, session))
+            said, cursor = await self._attempt("read", history_and_cursor, adapter, session, with_cursor)
+            items = checked_items("read", said)
         except Exception as error:
             self._trouble("read", error)
             return None
-        meanwhile: dict[str, Any] = (
-            {"since": begun} if begun < len(events) else {}
-        )  # what happened in between it may show or not
-        self._world.record("journal", "journal.read", items=items, reason=reason, session=session, **meanwhile)
-        return items
+        more: dict[str, Any] = {} if cursor is None else {"cursor": cursor}
+        if begun < len(self._world.events):
+            more["since"] = begun  # what happened in between it may show or not
+        self._world.record("journal", "journal.read", items=items, reason=reason, session=session, **more)
+        return items, cursor
 
     async def look(self, session: str) -> None:
         """Records what the model would be given next, where the adapter can say."""
@@ -489,13 +498,3 @@ class Server:
 
     def _trouble(self, verb: str, error: Exception) -> None:
         self._world.record("server", "adapter.raised", verb=verb, error=describe(error))
-
-
-def item_of(items: Iterable[Item], ref: str) -> Item | None:
-    """Returns the item that a scenario means by ``user1`` or ``model.turn2``."""
-    listed = list(items)
-    if ref.startswith("user") and ref[4:].isdigit():
-        users = [item for item in listed if item.kind == "user"]
-        return users[int(ref[4:]) - 1] if len(users) >= int(ref[4:]) > 0 else None
-    alias = f"msg-{ref.removeprefix('model.')}"
-    return next((item for item in listed if alias in item.aliases), None)

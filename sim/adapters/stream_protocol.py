@@ -83,8 +83,10 @@ class StreamAdapter(Protocol):
         """Answers a reader; never raises for a bad cursor."""
         ...
 
-    # Optional, found by name: ``cursor(session_id) -> str | None``, the cursor of whoever reads the history
-    # in the same instant. A page that attaches with it misses nothing and is told nothing twice.
+    # Optional, found by name: ``def cursor(self, session_id: str) -> str | None``, the cursor of whoever has read
+    # the history in this instant. The harness calls it right after ``read``, in the same step, when a page
+    # is opened. A page whose program can send a cursor of its own attaches with it, and so misses nothing, is told
+    # nothing twice, and learns the end of a run that ended in between. Without the verb pages attach without a cursor.
 
 
 @frozen(kw_only=True)

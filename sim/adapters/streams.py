@@ -67,8 +67,16 @@ class Streams:
         """A request for a stream has arrived."""
         self._process.spawn(f"stream.{exchange.client}", partial(self.serve, exchange), waits=True)
 
+    def refuse(self, exchange: Exchange, status: int) -> None:
+        """A message that was to be submitted with the request was not taken."""
+        exchange.head(status, "application/json")
+        exchange.connection.end("server", self._world.now_ns())
+        exchange.moved()
+
     async def serve(self, exchange: Exchange) -> None:
         """Answers one request, in a task of the process."""
+        if not self._process.alive:
+            return
         why = "ended"
         scope = trio.CancelScope()
         reader = _Reader(self._world, exchange, scope)
@@ -99,15 +107,19 @@ class Streams:
     async def _answer(self, exchange: Exchange, reader: _Reader) -> None:
         request = StreamRequest(session_id=exchange.session, cursor=exchange.cursor, reader=exchange.client)
         answer = _checked(await self._attach(request))
+        if not self._process.alive:  # it was killed at a point of the verb: nobody is told anything any more
+            await _close(answer.body)
+            return
+        content_type = answer.content_type if answer.body is not None else ""
         self._record(
             "stream.answered",
             exchange,
             status=answer.status,
-            content_type=answer.content_type,
+            content_type=content_type,
             cursor=exchange.cursor,
             session=exchange.session,
         )
-        exchange.head(answer.status, answer.content_type)
+        exchange.head(answer.status, content_type)
         if answer.body is not None:
             try:
                 await self._pass_on(answer.body, exchange, reader)

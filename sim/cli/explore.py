@@ -21,6 +21,7 @@ FOR_S = 60.0
 )
 @click.option("--cases", type=click.IntRange(1), metavar="N", help="End with this case, whatever the time.")
 @click.option("--seed", default=0, show_default=True, help="Another seed, other scenarios.")
+@click.option("--wire", is_flag=True, help="Also watch over links that break; one find in many is the harness's own.")
 @click.option("-j", "--jobs", type=click.IntRange(1, 256), default=1, show_default=True, help="Processes.")
 @click.pass_context
 def explore_command(ctx: click.Context, /, **options: Any) -> None:
@@ -42,6 +43,7 @@ def explore_command(ctx: click.Context, /, **options: Any) -> None:
         for_s=_seconds(options["for_s"], options["cases"]),
         cases=options["cases"] or 0,
         jobs=options["jobs"],
+        wire=options["wire"],
         on_batch=watcher.look,
         on_shrink=watcher.shrink,
     )

@@ -93,10 +93,20 @@ def watchdog() -> Iterator[Callable[[], None]]:
 
     saved = signal.signal(signal.SIGALRM, bark)
     try:
-        yield lambda: (signal.setitimer(signal.ITIMER_REAL, BLOCKED_AFTER_S, BLOCKED_AGAIN_S), None)[1]
+        yield _full_time
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, saved)
+
+
+def _full_time() -> None:
+    signal.setitimer(signal.ITIMER_REAL, BLOCKED_AFTER_S, BLOCKED_AGAIN_S)
+
+
+def give_full_time() -> None:
+    """Lets the watchdog wait from now on: for adapters of systems in real time, which are slow and not blocked."""
+    if threading.current_thread() is threading.main_thread() and signal.getitimer(signal.ITIMER_REAL)[0]:
+        _full_time()
 
 
 @contextlib.contextmanager

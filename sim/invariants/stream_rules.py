@@ -40,7 +40,8 @@ def _about_the_cursor(facts: Facts, connection: Connection, answered: Event) -> 
         return HELD
     if connection.gap or (opened is not None and opened.attachment in ("restart", "gap", "finished")):
         return HELD
-    if opened is not None and opened.attachment == "suffix" and _inside_a_row(facts, cursor, answered):
+    suffix = opened is not None and opened.attachment == "suffix"
+    if suffix and (_inside_a_row(facts, cursor, answered) or _before_what_comes(connection, cursor)):
         return HELD
     said = "nothing" if opened is None else opened.attachment
     return _dishonest(
@@ -64,7 +65,12 @@ def _about_the_session(facts: Facts, connection: Connection, answered: Event) ->
 def _ids_before(facts: Facts, answered: Event) -> set[str]:
     """Returns the ids that had been given out in this session, for membership only."""
     session = answered.data["session"]
-    return {
+    with_history = {
+        read.data["cursor"]
+        for read in facts.of("journal.read")
+        if read.data["session"] == session and "cursor" in read.data and read.position < answered.position
+    }
+    return with_history | {
         told.event.id or ""
         for connection in facts.once(connections)
         if connection.answered is not None and connection.answered.data["session"] == session
@@ -78,6 +84,13 @@ def _inside_a_row(facts: Facts, cursor: str, answered: Event) -> bool:
     found = parsed(cursor)
     rows = {place[:2] for place in map(parsed, _ids_before(facts, answered)) if place is not None}
     return found is not None and found[2] > 0 and found[:2] in rows
+
+
+def _before_what_comes(connection: Connection, cursor: str) -> bool:
+    """Whether a cursor lies below what follows it here, in the same run: of some rows readers are told nothing."""
+    found = parsed(cursor)
+    places = [place for told in connection.told for place in [parsed(told.event.id or "")] if place is not None]
+    return found is not None and bool(places) and places[0][0] == found[0] and places[0] > found
 
 
 _DURABLE = ("message.completed", "message.interrupted", "run.ended")
@@ -100,7 +113,8 @@ def _about_the_order(connection: Connection, durable: set[tuple[str, int, int]])
     """Judges that within one run no id goes back, and that none is jumped over."""
     assert connection.answered is not None
     sent = parsed(connection.answered.data["cursor"] or "")
-    suffix = connection.opened is not None and connection.opened.attachment == "suffix"
+    opened = connection.opened
+    suffix = opened is not None and opened.attachment == "suffix" and not opened.whole_turn
     last: dict[str, tuple[str, int, int]] = {sent[0]: sent} if sent is not None and suffix else {}
     seen: list[tuple[str, int, int]] = []
     for told in connection.told:

@@ -84,9 +84,9 @@ def _told_of(view: Event, facts: Facts) -> tuple[Item, ...]:
     shows = facts.once(undisturbed_shows)
     read = facts.final_reads.get(view.data["session"])
     if read is None:
-        return tuple(view.data["items"])
+        return facts.items(view)
     kept = {item.id: True for item in facts.items(read)}
-    return tuple(item for item in view.data["items"] if item.id in kept or item.id not in shows)
+    return tuple(item for item in facts.items(view) if item.id in kept or item.id not in shows)
 
 
 def _undecided(facts: Facts, view: Event) -> str:
@@ -98,11 +98,16 @@ def _undecided(facts: Facts, view: Event) -> str:
         return "a run of the session has not ended"
     if _misled(facts, view):
         return f"the link told {client} a clean end that was not the server's"
-    reloads = [e.position for e in facts.of("client.reloaded") if e.actor == client]
-    changed = [*facts.of("maintenance.done"), *(s for s in facts.of("stop.delivered") if s.data["mode"] == "rollback")]
-    if any(event.position > max(reloads, default=-1) for event in changed):
+    if _rewritten(facts, view, *facts.of("maintenance.done")):
         return "the history was rewritten after the page was opened"
     return ""
+
+
+def _rewritten(facts: Facts, view: Event, *more: Event) -> bool:
+    """Whether what the page shows was rolled back, or rewritten by ``more``, after its history was read."""
+    reloads = [e.position for e in facts.of("client.reloaded") if e.actor == view.actor]
+    changed = [*more, *(stop for stop in facts.of("stop.delivered") if stop.data["mode"] == "rollback")]
+    return any(event.position > max(reloads, default=-1) for event in changed)
 
 
 def _under_way(facts: Facts, view: Event) -> list[str]:
@@ -272,7 +277,9 @@ def stream_terminates(facts: Facts) -> Iterator[Finding]:
     """Judges every answer, and every page that watched a run to its end."""
     yield from _left_off(facts)
     for event in facts.of("stream.endless"):
-        if event.data["after_end"] > 1:
+        if _told_to_stop(facts, event):
+            yield HELD  # there is a program that takes no answer for an end
+        elif event.data["after_end"] > 1 and facts.runs:
             yield _endless(f"{event.actor} asked {event.data['connections']} times and was never told to stop", event)
     quiet = facts.of("quiet.reached")
     if not quiet or facts.cut is not None or quiet[-1].data.get("unfinished"):
@@ -282,11 +289,20 @@ def stream_terminates(facts: Facts) -> Iterator[Finding]:
         answered = connection.answered
         if answered is None or answered.data["status"] != 200 or answered.data["session"] not in over:
             continue
-        if connection.closed is not None or facts.crashed_between(answered.position, quiet[-1].position):
-            yield HELD
+        down = (*facts.of("server.crashed"), *facts.of("server.shut_down"))
+        if connection.closed is not None or any(event.position > answered.position for event in down):
+            yield HELD  # a process takes its connections with it
         else:
             yield _endless(f"the stream of {connection.client} is open although every run has ended", answered)
     yield from _learnt(facts, over)
+
+
+def _told_to_stop(facts: Facts, endless: Event) -> bool:
+    """Whether the last answer to this client said that there is nothing to watch."""
+    answers = [
+        e for e in facts.of("stream.answered") if e.data["client"] == endless.actor and e.position < endless.position
+    ]
+    return bool(answers) and (answers[-1].data["status"] == 204 or 400 <= answers[-1].data["status"] < 500)
 
 
 def _published(facts: Facts) -> Mapping[str, tuple[Event, ...]]:
@@ -316,7 +332,7 @@ def _learnt(facts: Facts, over: set[str]) -> Iterator[Finding]:
     """Judges whether pages that watched know that nothing is under way any more."""
     for client, shown in facts.once(views).items():
         view = settled_view(shown)
-        if view is None or view.data["session"] not in over or _misled(facts, view):
+        if view is None or view.data["session"] not in over or _misled(facts, view) or _rewritten(facts, view):
             continue
         still = [item for item in _told_of(view, facts) if item.state == "open" and item.kind == "assistant"]
         if still:

@@ -29,9 +29,12 @@ NAME_MAX = 120  # beyond the names that the language allows
 PATH_MAX = 250
 
 
+REAL_TIME = " (real time, not bit-exact)"
+
+
 def header(*, version: str, seed: int, profile: str, adapter: str, shard: str = "1/1") -> str:
     """Returns the first line of a report."""
-    named = elide(adapter, PATH_MAX)
+    named = elide(adapter, PATH_MAX) + (REAL_TIME if adapter.startswith(("http://", "https://")) else "")
     return inert(f"journalsim {version}  seed {seed}  profile {profile}  adapter {named}  shard {visible(shard)}")
 
 
@@ -41,12 +44,9 @@ def campaign_header(campaign: CampaignResult, about: About) -> str:
         version=about.version,
         seed=campaign.seed,
         profile=campaign.profile,
-        adapter=f"{campaign.adapter}{REAL_TIME if campaign.adapter.startswith('http') else ''}",
+        adapter=campaign.adapter,
         shard=campaign.shard,
     )
-
-
-REAL_TIME = " (real time, not bit-exact)"
 
 
 def scenario_lines(result: ScenarioResult) -> str:

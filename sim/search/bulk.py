@@ -19,6 +19,7 @@ from pathlib import Path
 from attrs import define, evolve, field, frozen
 
 from sim.adapters.loading import LoadedAdapter
+from sim.adapters.protocol import Capabilities
 from sim.case import Case
 from sim.engine.entries import Strategy
 from sim.engine.hosting import Host, host
@@ -29,7 +30,7 @@ from sim.scenario.model import Scenario
 from sim.search.execute import Executor, audited, workspace
 from sim.search.plan import SHARES, Plan
 from sim.search.results import CaseResult
-from sim.search.tape import TAPE_LENGTH, plan_from_tape
+from sim.search.tape import TAPE_LENGTH, off_the_wire, plan_from_tape
 
 CASES_EACH = 12  # cases of one scenario: the measuring run is paid for, and a scenario is not worth hundreds
 BATCH = 10  # scenarios that one process takes at a time: about half a second, so that Ctrl-C is heard
@@ -147,6 +148,7 @@ def search_batch(
     batch: int,
     cases: int = BATCH * CASES_EACH,
     stop: Callable[[], bool] = lambda: False,
+    wire: bool = False,
 ) -> Book:
     """Runs one batch of a search.
 
@@ -156,24 +158,33 @@ def search_batch(
         batch: its number, from 0.
         cases: end after this many.
         stop: asked between cases; True ends the batch early.
+        wire: some scenarios are watched over links that break.
     """
     book = Book()
+    claims = adapter.capabilities if wire else off_the_wire(adapter.capabilities)
 
     def over() -> bool:
         return stop() or book.hopeless or book.cases >= cases
 
     with workspace() as folder:
-        host(lambda it: _batch(it, adapter, folder, seed, batch, book, over))
+        host(lambda it: _batch(it, adapter, claims, folder, seed, batch, book, over))
     return book
 
 
 async def _batch(
-    it: Host, adapter: LoadedAdapter, folder: Path, seed: int, batch: int, book: Book, over: Callable[[], bool]
+    it: Host,
+    adapter: LoadedAdapter,
+    claims: Capabilities,
+    folder: Path,
+    seed: int,
+    batch: int,
+    book: Book,
+    over: Callable[[], bool],
 ) -> None:
     for number in range(batch * BATCH, (batch + 1) * BATCH):
         if over():
             return
-        plan = plan_from_tape(drawn_tape(seed, number), adapter.capabilities)
+        plan = plan_from_tape(drawn_tape(seed, number), claims)
         try:
             await _scenario(it, Executor(plan.scenario, adapter, folder), plan, f"{seed}/{number}", book, over)
         except Exception as error:

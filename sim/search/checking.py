@@ -23,7 +23,7 @@ from sim.search.results import CaseResult
 from sim.search.scenario_run import unclaimed
 from sim.search.shrink import concrete
 from sim.search.sweep import undisturbed
-from sim.search.tape import plan_from_tape
+from sim.search.tape import off_the_wire, plan_from_tape
 
 Runnable: TypeAlias = Scenario | tuple[Scenario, Case] | Plan
 
@@ -73,7 +73,7 @@ def run_case(case: Runnable, adapter: LoadedAdapter | str = "ref") -> Judged:
         AdapterError: the adapter cannot be had.
     """
     loaded = load_adapter(adapter) if isinstance(adapter, str) else adapter
-    plan = plan_from_tape(case.tape, loaded.capabilities) if isinstance(case, Plan) else None
+    plan = plan_from_tape(case.tape, off_the_wire(loaded.capabilities)) if isinstance(case, Plan) else None
     scenario, fixed = (plan.scenario, None) if plan is not None else _parts(case)
     missing = unclaimed(scenario, loaded)
     if missing:

@@ -37,6 +37,7 @@ class Search:
         for_s: no batch is begun after so many real seconds; 0 for no limit.
         cases: the search ends with this case; 0 for no limit.
         jobs: processes.
+        wire: some scenarios are watched over links that break.
         on_batch: told what is known, after each batch, in order.
         on_shrink: told which failure is made smaller next, from 1, and how many there are.
     """
@@ -46,6 +47,7 @@ class Search:
     for_s: float = 60.0
     cases: int = 0
     jobs: int = 1
+    wire: bool = False
     on_batch: Callable[[Book], None] = field(default=lambda book: None)
     on_shrink: Callable[[int, int], None] = field(default=lambda number, total: None)
 
@@ -172,7 +174,7 @@ def _in_line(search: Search, brake: _Brake) -> Iterator[Book]:
     for batch, cases in _batches(search.cases):
         if brake.spent:
             return
-        yield search_batch(adapter, search.seed, batch, cases=cases, stop=lambda: brake.spent)
+        yield search_batch(adapter, search.seed, batch, cases=cases, stop=lambda: brake.spent, wire=search.wire)
 
 
 def _in_processes(search: Search, brake: _Brake) -> Iterator[Book]:
@@ -184,7 +186,7 @@ def _in_processes(search: Search, brake: _Brake) -> Iterator[Book]:
         running: deque[Future[Book]] = deque()
         while True:
             while len(running) < AHEAD * search.jobs and not brake.spent and (batch := next(waiting, None)):
-                running.append(pool.submit(_one, search.adapter, search.seed, *batch))
+                running.append(pool.submit(_one, search.adapter, search.seed, search.wire, *batch))
             if not running:
                 return
             while not running[0].done():
@@ -205,5 +207,5 @@ def _begin(over: EventClass) -> None:
     _OVER.append(over)
 
 
-def _one(adapter: str, seed: int, batch: int, cases: int) -> Book:
-    return search_batch(load_adapter(adapter), seed, batch, cases=cases, stop=_OVER[0].is_set)
+def _one(adapter: str, seed: int, wire: bool, batch: int, cases: int) -> Book:
+    return search_batch(load_adapter(adapter), seed, batch, cases=cases, stop=_OVER[0].is_set, wire=wire)

@@ -13,6 +13,7 @@ from typing import Any, TypeVar
 from attrs import evolve, fields
 
 from sim.case import Case
+from sim.scenario.disk_values import MEMORY
 from sim.scenario.model import (
     CallTool,
     ClientSpec,
@@ -57,6 +58,8 @@ def plainer(scenario: Scenario) -> Iterator[Scenario]:
         yield evolve(scenario, store=StoreSpec())
     if scenario.limits != Limits():
         yield evolve(scenario, limits=Limits())
+    for number in range(len(scenario.faults)):
+        yield evolve(scenario, faults=scenario.faults[:number] + scenario.faults[number + 1 :])
     for steps in _each(scenario.steps, _plainer_step):
         yield evolve(scenario, steps=steps)
     for clients in _each(scenario.clients, _with_defaults):
@@ -121,6 +124,10 @@ def _plainer_step(step: Step) -> Iterator[Step]:
         yield evolve(step, travel=Travel())
     if step.mode != "interrupt":
         yield evolve(step, mode="interrupt")
+    if step.lose != MEMORY:
+        yield evolve(step, lose=MEMORY)
+    if step.cursor is not None:
+        yield evolve(step, cursor=None)
     if step.timing.delay_ns:
         yield evolve(step, timing=evolve(step.timing, delay_ns=0))
 

@@ -10,7 +10,7 @@ busy but not absurd.
 The tape has a head (what holds for the whole scenario), four *exchanges* (a
 message of the person and what befalls it, :mod:`sim.search.tape_steps`), each with
 the *rounds* of the model that answer it (:mod:`sim.search.tape_turns`), and a foot
-(what the schedule holds back).
+(what the schedule holds back, how people watch and what a power cut takes, :mod:`sim.search.tape_wire`).
 """
 
 from __future__ import annotations
@@ -18,13 +18,16 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Literal
 
+from attrs import evolve
+
 from sim.adapters.protocol import POLICIES, Capabilities
 from sim.case import NEVER
-from sim.scenario.model import CASES_MAX, MS, Axis, ClientSpec, Limits, ModelSpec, Scenario, StoreSpec, Sweep
+from sim.scenario.model import CASES_MAX, MS, Axis, ClientSpec, Limits, ModelSpec, Scenario, Sweep
 from sim.search.plan import Hold, Plan
 from sim.search.slots import VALUES, Slots
 from sim.search.tape_steps import EXCHANGE_SLOTS, StepWriter
 from sim.search.tape_turns import ROUND_SLOTS, SLOW_NS, Answer, ScriptWriter
+from sim.search.tape_wire import DISK_SLOTS, WIRE_SLOTS, disk_of, on_disk, store_of, wire_of, with_cursor
 
 EXCHANGES = 4
 ROUNDS = 3  # per exchange: two of them may call tools
@@ -33,7 +36,13 @@ HEAD_SLOTS = 24
 HOLD_SLOTS = 3
 TOOL_LIMITS_NS = (200 * MS, SLOW_NS)  # the second one ties with a slow tool
 RUN_LIMITS_NS = (600 * MS, 50 * MS, 110 * MS)
-BLOCKS = (HEAD_SLOTS, *EXCHANGES * (EXCHANGE_SLOTS, *ROUNDS * (ROUND_SLOTS,)), *HOLDS * (HOLD_SLOTS,))
+BLOCKS = (
+    HEAD_SLOTS,
+    *EXCHANGES * (EXCHANGE_SLOTS, *ROUNDS * (ROUND_SLOTS,)),
+    *HOLDS * (HOLD_SLOTS,),
+    WIRE_SLOTS,
+    DISK_SLOTS,
+)
 """Lengths of the blocks of a tape, in order."""
 
 TAPE_LENGTH = sum(BLOCKS)
@@ -43,6 +52,7 @@ EVERYTHING = Capabilities(
     level="runner",
     stop_modes=("interrupt", "rollback"),
     crash="memory",
+    disk=True,
     maintenance=("annotate", "compact", "clear"),
     approvals=True,
     limits=("tool", "run"),
@@ -50,6 +60,11 @@ EVERYTHING = Capabilities(
     policies=tuple(POLICIES),
 )
 """What a scenario may ask for when no adapter says otherwise."""
+
+
+def off_the_wire(claims: Capabilities) -> Capabilities:
+    """Returns what an adapter claims but for streams, so that nobody watches over a link that breaks."""
+    return evolve(claims, replay="none")
 
 
 def tape_of(places: Mapping[int, int]) -> tuple[int, ...]:
@@ -75,7 +90,8 @@ def plan_from_tape(tape: Sequence[int], claims: Capabilities = EVERYTHING) -> Pl
         claims: nothing is asked for that is not claimed here.
     """
     values = tuple(value % VALUES for value in tape[:TAPE_LENGTH])
-    blocks = _blocks(values)
+    every = tuple(_blocks(values))
+    blocks, disk = iter(every[:-2]), disk_of(every[-1], claims)
     head = next(blocks)
     exchanges = head.choose(1, 2, 3, 4, odds=170)
     ids: Literal["stable", "none", "per_chunk"] = head.choose("stable", "none", "per_chunk", odds=70)
@@ -84,7 +100,8 @@ def plan_from_tape(tape: Sequence[int], claims: Capabilities = EVERYTHING) -> Pl
         approval=head.flag(odds=80) and claims.approvals,
         agent=head.flag(odds=40) and claims.sub_agents,
     )
-    steps = StepWriter(claims, people=_people(head), equal=head.flag(odds=30))
+    wire = wire_of(every[-2], _people(head), claims)
+    steps = StepWriter(claims, people=wire.people, equal=head.flag(odds=30))
     limits = _limits(head, claims)
     policies, store_ns = _policies(head, claims), head.choose(0, 5 * MS, 30 * MS, odds=60)
     for number in range(EXCHANGES):
@@ -94,7 +111,9 @@ def plan_from_tape(tape: Sequence[int], claims: Capabilities = EVERYTHING) -> Pl
     if script.hangs:
         steps.end_hanging_runs()
     steps.disasters(head)
+    steps.away(wire)
     spots = steps.spots()
+    taken = on_disk(with_cursor(steps.steps(), wire.cursor), disk)
     scenario = Scenario(
         name=NAME,
         policies=policies,
@@ -102,8 +121,9 @@ def plan_from_tape(tape: Sequence[int], claims: Capabilities = EVERYTHING) -> Pl
         model=ModelSpec(ids=ids, turns=tuple(script.turns)),
         tools=script.tools(),
         clients=steps.people,
-        store=StoreSpec(latency_ns=store_ns),
-        steps=steps.steps(),
+        store=store_of(disk, store_ns, taken),
+        faults=wire.faults,
+        steps=taken,
         sweep=Sweep(axes=tuple(Axis(name=spot.axis, values=(NEVER,)) for spot in spots), limit=CASES_MAX),
     )
     return Plan(scenario=scenario, spots=spots, holds=tuple(_holds(blocks)), tape=values)

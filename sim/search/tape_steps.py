@@ -12,6 +12,7 @@ from sim.scenario.model import MS, ClientSpec, Step, Timing, Travel
 from sim.search.plan import Spot
 from sim.search.slots import Slots
 from sim.search.tape_turns import Answer
+from sim.search.tape_wire import Wire
 
 EXCHANGE_SLOTS = 36
 SECOND = 1000 * MS
@@ -217,6 +218,18 @@ class StepWriter:
                 self._server("restart", "restart-again", "crash-again", pause_ns)
         if by_ns:
             self._place(Step(actor="clock", verb="jump", label="jump", by_ns=by_ns), clock_share, _Window())
+
+    def away(self, wire: Wire) -> None:
+        """Writes that the first person looks elsewhere for a while."""
+        actor = self.people[0].name
+        if wire.away == "switch":
+            self._place(
+                Step(actor=actor, verb="switch", label="switch", away_ns=wire.away_ns), wire.away_share, _Window()
+            )
+        elif wire.away:
+            self._place(Step(actor=actor, verb="hide", label="hide"), wire.away_share, _Window())
+            timing = Timing(after="hide", delay_ns=wire.away_ns)
+            self._steps.append(Step(actor=actor, verb="show", label="show", timing=timing))
 
     def _server(self, verb: Literal["crash", "restart"], label: str, after: str, delay_ns: int) -> None:
         timing = Timing(after=after, delay_ns=delay_ns)

@@ -80,6 +80,10 @@ class TinyStream:
         self.logs.setdefault(session_id, Log()).accepted = run
         return run
 
+    def cursor(self, session_id: str) -> str | None:
+        log = self.logs.setdefault(session_id, Log())
+        return log.frames[-1][0] if log.frames else None
+
     async def attach(self, request: StreamRequest) -> StreamAnswer:
         log = self.logs.setdefault(request.session_id, Log())
         place = log.after(request.cursor) if request.cursor else None

@@ -215,6 +215,12 @@ def a_page_whose_connections_broke_may_ask_often() -> Story:
 
 
 @ok("stream-terminates")
+def a_page_that_was_told_to_stop_asks_all_the_same() -> Story:
+    story = _answered().attaches(status=204, content_type="").closes()
+    return story.event("stream.endless", by="ann", connections=9, after_end=9).quiet().reads(*ROWS)
+
+
+@ok("stream-terminates")
 def a_server_that_declares_a_gap_may_leave_off() -> Story:
     story = _asked().says("model.turn1", "Hello ").attaches().control("stream.gap", None).closes()
     return story.says("model.turn1", "there").over().quiet().looks(ANSWER).reads(*ROWS)
@@ -258,6 +264,15 @@ def a_page_shows_a_message_as_open_for_ever() -> Story:
 def what_follows_a_cursor_comes_in_order() -> Story:
     story = _watched().attaches("r1:1").control(attachment="suffix").puts("r1:2", text="there")
     return story.puts("r1:3", "message.completed", "Hello there").closes().quiet()
+
+
+@ok("honest-cursor")
+def a_cursor_that_came_with_the_history_is_answered_by_what_follows_it() -> Story:
+    rows = (U("Hi"), A("model.turn1", "Hello ", "open", id=MESSAGE))
+    story = _asked().says("model.turn1", "Hello ", "there")
+    story.event("journal.read", by="journal", items=rows, reason="reload", session="s1", cursor="r1:7")
+    story.attaches("r1:7").control(attachment="suffix").puts("r1:8", text="there")
+    return story.over().closes().quiet().reads(*ROWS)
 
 
 @ok("honest-cursor")

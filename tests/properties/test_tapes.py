@@ -9,6 +9,7 @@ import pytest
 
 from sim.adapters.loading import LoadedAdapter
 from sim.adapters.protocol import Capabilities
+from sim.scenario.disks import asks_for_disk
 from sim.scenario.dump import checked, dump_scenario
 from sim.scenario.model import Break, CallTool, NewMessage, RenameMessage, Scenario, SilentEnd, Text
 from sim.search.bulk import drawn_tape
@@ -123,6 +124,10 @@ def features(scenario: Scenario) -> set[str]:
         found |= {"empty"} if len(turn.stream) == 1 and not isinstance(turn.stream[0], Break | SilentEnd) else set()
     found |= {f"tool {reply.kind}" for tool in scenario.tools for reply in tool.replies}
     found |= {word for tool in scenario.tools for word in ("approval", "agent") if getattr(tool, word)}
+    found |= {f"wire {client.kind}" for client in scenario.clients if client.wire}
+    found |= {getattr(fault, "kind", "shape") for fault in scenario.faults}
+    found |= {f"cursor {step.cursor.form}" for step in scenario.steps if step.cursor is not None}
+    found |= {f"lose {step.lose.partition('#')[0]}" for step in scenario.steps} | {f"store {scenario.store.engine}"}
     return found
 
 
@@ -136,7 +141,17 @@ def test_a_few_hundred_tapes_hold_everything_that_can_happen() -> None:
     wanted |= {"stop", "resubmit", "reload", "detach", "attach", "crash", "restart", "shutdown", "jump"}
     wanted |= {"annotate", "compact", "clear", "approve", "deny"}
     wanted |= {part.__name__ for part in (Break, SilentEnd, NewMessage, RenameMessage)} | {"Stall", "Ping", "Wait"}
+    wanted |= {"wire browser", "wire fetch-sse", "wire fetch-event-source", "wire poller", "cut", "reset", "half_open"}
+    wanted |= {"end", "shape", "hide", "show", "switch", "lose unsynced", "lose drawn", "store log", "store sqlite"}
     assert not wanted - seen
+    assert sum(name.startswith("cursor ") for name in seen) > 5
+
+
+def test_a_system_without_streams_and_disk_is_asked_about_neither() -> None:
+    for number in range(150):
+        scenario = plan_from_tape(drawn_tape(1, number), Capabilities(crash="memory")).scenario
+        assert not scenario.uses_wire
+        assert not asks_for_disk(scenario)
 
 
 def test_what_hangs_is_stopped_in_the_end() -> None:

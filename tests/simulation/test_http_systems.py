@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
 import sys
 import threading
 from collections.abc import Iterator
@@ -26,6 +28,7 @@ from sim.search.sweep import undisturbed
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "adapters"))
 
+ROOT = Path(__file__).parents[2]
 NAIVE = "asgi:naive_sse:make_app"
 CUT = "faults: [{link: {from: server, to: alice}, cut: {after_frames: 4}, restore: 100ms}]\n"
 
@@ -236,4 +239,37 @@ def test_a_server_that_runs_already_is_judged_in_real_time(url: str) -> None:
 
 def test_nobody_at_home_is_said_so() -> None:
     result = run_scenario(scenario("browser"), load_adapter("http://127.0.0.1:9"))
+    assert "is the server running there?" in result.trouble[0]
+
+
+def test_the_commands_that_authors_are_given_work_word_for_word(tmp_path: Path) -> None:
+    """Against the application in virtual time, and against its process in real time."""
+    teaches = (ROOT / "scenarios" / "README.md").read_text(encoding="utf-8").split("## Over HTTP")[1]
+    (tmp_path / "cut-once.race.yaml").write_text(teaches.split("```yaml\n")[1].split("```")[0], encoding="utf-8")
+    commands = teaches.split("```console\n")[1].split("```")[0].splitlines()
+    serve = [sys.executable, "-m", "reference_impl", "--port", "0", "--pace-ms", "1"]
+    with subprocess.Popen(serve, stdout=subprocess.PIPE, text=True, cwd=ROOT) as server:
+        assert server.stdout is not None
+        where = server.stdout.readline().split()[2].rstrip("/")
+        try:
+            for command in commands:
+                words = command.replace("http://127.0.0.1:8765", where).split()[1:]
+                done = subprocess.run(
+                    [sys.executable, "-m", "sim", *words],
+                    cwd=tmp_path,
+                    env={**os.environ, "PYTHONPATH": str(ROOT)},
+                    capture_output=True,
+                    text=True,
+                    timeout=60,
+                )
+                assert done.returncode == 0, done.stdout
+                assert ("(real time, not bit-exact)" in done.stdout) is ("http" in command)
+        finally:
+            server.terminate()
+    assert len(commands) == 2
+
+
+def test_a_system_in_real_time_that_fails_is_not_called_nondeterministic() -> None:
+    result = run_scenario(scenario("fetch-sse", CUT), load_adapter("http://127.0.0.1:9"))
+    assert not result.failures
     assert "is the server running there?" in result.trouble[0]

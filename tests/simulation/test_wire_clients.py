@@ -34,6 +34,8 @@ sys.path.insert(0, str(ADAPTERS))
 
 from tiny_stream import Log, TinyStream  # noqa: E402 - lies beside the other adapters of the tests
 
+from reference_impl.adapter import make as make_reference  # noqa: E402 - after what lies beside it
+
 WORDS = "[{stream: [{text: {words: 6, every: 50ms}}, {finish: end_turn}]}]"
 
 
@@ -339,3 +341,100 @@ def test_a_case_without_its_fault_still_watches_over_the_wire() -> None:
     assert alone.uses_wire
     cut = concrete(swept, evolve(undisturbed(swept), axes=(("cut", Placement("byte", number=7)),)))
     assert [fault.spot.after_bytes for fault in cut.faults if isinstance(fault, LinkFault)] == [7]
+
+
+# --- history, then attach ------------------------------------------------------------------------
+
+OPENED_IN_MID_ANSWER = "alice.reload: {at: model.turn1.c3.after}"
+
+
+@pytest.mark.parametrize("kind", ["fetch-sse", "fetch-event-source", "cli"])
+def test_a_page_attaches_with_the_cursor_that_came_with_its_history(kind: str) -> None:
+    events = ran(scenario(OPENED_IN_MID_ANSWER, alice=f"kind: {kind}"), make_reference)
+    read = of(events, "journal.read")[0]
+    asked = next(event for event in of(events, "stream.asked") if event.position > read.position)
+    assert asked.data["cursor"] == asked.data["applied"] == read.data["cursor"] == "run1:7"
+    controls = [event.data["attachment"] for event in of(events, "client.control")]
+    assert controls[:2] == ["fresh", "suffix"]
+    shown = [event.data["shown"] for event in of(events, "client.applied") if event.position > asked.position]
+    assert next(filter(None, shown)) == "t1w1 t1w2 t1w3 t1w4 "  # it goes on in the bubble of the history
+
+
+@pytest.mark.parametrize("kind", ["browser", "ai-sdk-ui"])
+def test_a_program_that_cannot_send_the_cursor_of_a_history_sends_none(kind: str) -> None:
+    events = ran(scenario(OPENED_IN_MID_ANSWER, alice=f"kind: {kind}"), make_reference)
+    assert of(events, "journal.read")[0].data["cursor"] == "run1:7"
+    assert [event.data["cursor"] for event in of(events, "stream.asked")][:2] == [None, None]
+
+
+@pytest.mark.parametrize("kind", ["browser", "fetch-sse", "fetch-event-source", "ai-sdk-ui", "cli", "poller"])
+def test_a_page_that_is_opened_anywhere_shows_every_message_once_and_learns_the_end(kind: str) -> None:
+    """Wherever the reload lands: also between the history and the end of the run, 30 ms away each."""
+    opened = scenario(
+        "alice.reload: {at: $reload}", alice=f"kind: {kind}, latency: 30ms", sweep="reload: {every: point}"
+    )
+    result = result_of(opened, make_reference)
+    assert broken(result) == set()
+    assert result.tallies["single-visible-source"].holds > 0
+
+
+def test_a_page_whose_run_ended_while_its_history_was_under_way_is_told_the_end() -> None:
+    late = scenario("alice.reload: {at: model.turn1.c4.after}", alice="kind: fetch-sse, latency: 60ms")
+    events = ran(late, make_reference)
+    assert of(events, "client.control")[-2].data["attachment"] == "finished"
+    assert of(events, "client.view")[-1].data["ended"] == ("run1",)
+
+
+def test_a_cursor_that_is_no_text_is_the_adapters_trouble() -> None:
+    class Wrong(TinyStream):
+        def cursor(self, session_id: str) -> str | None:
+            return 7  # type: ignore[return-value]  # on purpose
+
+    result = result_of(scenario(OPENED_IN_MID_ANSWER), Wrong)
+    assert "read: AdapterError: cursor returned 7, expected text or None" in result.trouble[0]
+
+
+# --- what generated scenarios found --------------------------------------------------------------
+
+
+def test_a_copy_of_a_request_that_is_answered_by_a_stream_has_no_reader() -> None:
+    text = "version: 1\nname: twice\nactors: {alice: {is: client, kind: fetch-event-source, wire: true}}\n"
+    text += f'script: {{model: {WORDS}}}\nsteps: [{{alice.send: {{text: "Hi", doubled: true}}}}]\n'
+    doubled = load_scenario(text.encode(), "")
+    assert len(of(ran(doubled, make_reference), "stream.answered")) == 1
+    assert broken(result_of(doubled, make_reference)) == set()
+
+
+@pytest.mark.parametrize("down", ["crash", "shutdown"])
+def test_a_process_that_goes_down_takes_its_connections_with_it(down: str) -> None:
+    swept = scenario(f"server.{down}: {{at: $down}}", sweep="down: {every: point, in: [adapter.attach, stream.alice]}")
+    assert broken(result_of(swept, make_reference)) == set()
+
+
+def test_a_person_who_leaves_at_the_last_moment_is_shown_nothing_more() -> None:
+    left = scenario("alice.switch: {at: alice.apply#4.before, away: 2s}")
+    assert broken(result_of(left, make_reference)) == set()
+
+
+def test_a_page_that_sends_on_before_the_end_reads_what_it_left_behind() -> None:
+    on = scenario('alice.send: {text: "More", at: link.alice#8.before, as: more}', alice="kind: cli")
+    assert broken(result_of(on, make_reference)) == set()
+
+
+def test_runs_that_come_again_after_a_restart_are_shown_once() -> None:
+    again = ('alice.send: {text: "More", after: send, as: more}', "alice.detach: {after: more, delay: 500ms}")
+    restart = scenario(*again, "alice.attach: {after: detach, cursor: foreign run}", more="policies: {busy: queue}\n")
+    assert broken(result_of(restart, make_reference)) == set()
+
+
+def test_a_message_that_is_lost_on_its_way_makes_its_person_reload() -> None:
+    two = "  bob: {is: client, kind: fetch-sse, observes: alice}\n"
+    lost = scenario(
+        'bob.send: {text: "Lost", after: send, lost: true}', 'alice.send: {text: "More", as: more}', more=two
+    )
+    assert broken(result_of(lost, make_reference)) == set()
+
+
+def test_a_page_that_sends_on_before_it_is_told_of_its_run_reads_what_it_left_behind() -> None:
+    on = scenario('alice.send: {text: "More", after: send, as: more}', alice="kind: fetch-event-source")
+    assert broken(result_of(on, make_reference)) == set()
