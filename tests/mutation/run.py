@@ -83,10 +83,15 @@ def main() -> None:
     needed = [s for s in scenarios if any(s.name not in held.get(m.key, ()) for m in chosen if m.key not in known)]
     reached = lines_of(needed, ROOT / "reference_impl")
     fates: list[tuple[Mutant, Judged]] = []
+
+    def fate(mutant: Mutant) -> Judged:
+        if mutant.key in known:
+            return known[mutant.key]
+        unasked = [s for s in scenarios if s.name not in held.get(mutant.key, ())]
+        return judge(mutant.module, mutant.source, _judges(mutant, unasked, reached))
+
     with ThreadPoolExecutor(options.jobs) as pool:  # each thread only waits for its child
-        judged = pool.map(
-            lambda m: known.get(m.key) or judge(m.module, m.source, _judges(m, scenarios, reached)), chosen
-        )
+        judged = pool.map(fate, chosen)
         for mutant, one in zip(chosen, judged, strict=True):
             fates.append((mutant, one))
             _tell(mutant, one, equivalents)
