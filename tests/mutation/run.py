@@ -48,6 +48,11 @@ LARGE = (
 )
 """Sweeps of hundreds of cases, of links and disks: they cost more than all others together."""
 
+PARTIAL = (
+    "Part of the mutants, and the survivors were judged anew: scenarios that were written with these mutants in view "
+    "see more of them than of those that were not run, so the score is no estimate for all."
+)
+
 STRONG = (
     "stop-during-parallel-calls",
     "retry-after-a-finished-message",
@@ -98,11 +103,14 @@ def main() -> None:
             if options.log and mutant.key not in known:
                 _note(mutant, one, options.log, [s.name for s in scenarios])
     lines = _table(fates, equivalents, len(everyone))
+    if options.again and len(fates) < len(everyone):
+        lines[-1:] = [lines[-1], "", PARTIAL]
     print("\n".join(lines))
     if options.write:
         from table import machine, write_section
 
-        head = f"`python tests/mutation/run.py --write`. {len(scenarios)} scenarios, {machine('cosmic-ray')}"
+        how = "all in one run" if not options.log else "from a log"
+        head = f"`python tests/mutation/run.py --write`, {how}. {len(scenarios)} scenarios, {machine('cosmic-ray')}"
         write_section("mutants", "\n".join(["## Mutants", "", head, "", *lines]))
 
 
