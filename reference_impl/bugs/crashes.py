@@ -15,7 +15,7 @@ from reference_impl.journal import Decision, Refused, decide_end
 from reference_impl.recovery import recover
 from reference_impl.server import Server
 from reference_impl.state import Run
-from reference_impl.stores.base import Store
+from reference_impl.stores.base import Store, StoreError
 from reference_impl.stores.opening import as_asked
 from reference_impl.writer import Writer
 from sim.adapters.protocol import Item, Ports
@@ -44,6 +44,7 @@ class _RecoversAsItLikes(Server):
         async with self.ports.step("store.load"):
             for event in self.writer.store.load():
                 self.state.apply(event)
+                self.writer.streams.restore(event)
         for run in self.state.active_runs():
             async with self.ports.step("store.append"):
                 self.writer.commit(partial(self.end, run))
@@ -94,11 +95,17 @@ class _WritesInTwoSteps(Writer):
 
     def _keep(self, rows: tuple[Event, ...]) -> None:
         reserved, self.reserved = self.reserved, ()
-        calls = self.state.runs[rows[0].run_id].calls.values() if rows[0].kind == "tool.completed" else ()
-        if not reserved and sum(call.state == "running" for call in calls) > 1:
-            self.reserved = rows
-            return
-        super()._keep(rows)
+        if not reserved and rows[0].kind == "tool.completed":
+            calls = self.state.runs[rows[0].run_id].calls
+            mine = calls[rows[0].payload["call_id"]].speaker  # whoever waits for another's result would wait for ever
+            if sum(call.state == "running" and call.speaker == mine for call in calls.values()) > 1:
+                self.reserved = rows
+                return
+        try:
+            super()._keep(rows)
+        except StoreError:
+            self.reserved = reserved
+            raise
         if reserved:
             super()._keep(reserved)
 
@@ -129,8 +136,8 @@ CRASHES = (
         name="number-given-twice",
         summary="The first row of a recovery gets the number of the last row before the crash, and is ignored.",
         failure_mode="CX-15",
-        # After the next restart what is ignored says something else, or nothing at all.
-        trips=("acknowledged-is-durable", "recovery-is-idempotent"),
+        # After the next restart what is ignored says something else, or nothing at all; and one cursor means two rows.
+        trips=("acknowledged-is-durable", "recovery-is-idempotent", "honest-cursor", "legal-wire"),
         build=with_parts(
             server=_CountsFromTheLastRow, store=lambda where, ports: _InsertsOrIgnores(as_asked(where, ports))
         ),

@@ -146,6 +146,13 @@ def undisturbed_shows(facts: Facts) -> Mapping[str, bool]:
     return {event.data["message"]: True for event in told if event.data["message"] not in gone}
 
 
+def last_words(facts: Facts) -> Mapping[str, str]:
+    """Returns the whole text of each message as it was told when the message ended, the last time that it did."""
+    ends = ("message.completed", "message.interrupted")
+    told = facts.of("frame.published")
+    return {event.data["message"]: event.data["text"] for event in told if event.data["frame"] in ends}
+
+
 def parsed(event_id: str) -> tuple[str, int, int] | None:
     """Returns run, row and part of an id of the dialect; None for anything else."""
     found = _ID.fullmatch(event_id)

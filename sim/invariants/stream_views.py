@@ -10,7 +10,7 @@ from sim.adapters.protocol import Item
 from sim.history import Event
 from sim.invariants.facts import Facts
 from sim.invariants.invariant import HELD, Explanation, Finding, Invariant, Unsure
-from sim.invariants.stream_facts import claimed, connections, settled_view, undisturbed_shows, views
+from sim.invariants.stream_facts import claimed, connections, last_words, settled_view, undisturbed_shows, views
 from sim.invariants.verdict import Violation
 from sim.invariants.views import told_apart
 
@@ -65,7 +65,7 @@ def _at_the_end(facts: Facts) -> Iterator[Finding]:
         if reason:
             yield Unsure(reason)
             continue
-        ours, theirs = told_apart(_told_of(view, facts)), told_apart(facts.items(read))
+        ours, theirs = told_apart(_told_of(view, facts)), told_apart(_to_be_told(read, view, facts))
         if ours == theirs:
             yield HELD
             continue
@@ -84,9 +84,25 @@ def _told_of(view: Event, facts: Facts) -> tuple[Item, ...]:
     shows = facts.once(undisturbed_shows)
     read = facts.final_reads.get(view.data["session"])
     if read is None:
-        return facts.items(view)
+        return tuple(view.data["items"])
     kept = {item.id: True for item in facts.items(read)}
-    return tuple(item for item in facts.items(view) if item.id in kept or item.id not in shows)
+    told = (item for item in view.data["items"] if item.id in kept or item.id not in shows)
+    return tuple(item for item in told if item.kind != "assistant" or not _never_told(item, facts))
+
+
+def _to_be_told(read: Event, view: Event, facts: Facts) -> tuple[Item, ...]:
+    """Returns the rows of the journal, in the words that the page was told: what it holds besides is its own affair."""
+    told = facts.once(last_words)
+    shown = {item.id: item.text for item in view.data["items"]}
+    rows = [item for item in facts.items(read) if item.kind != "assistant" or not _never_told(item, facts)]
+    return tuple(
+        evolve(item, text=shown[item.id]) if item.id in shown and shown[item.id] == told.get(item.id or "") else item
+        for item in rows
+    )
+
+
+def _never_told(item: Item, facts: Facts) -> bool:
+    return item.id is not None and bool(facts.once(undisturbed_shows)) and item.id not in facts.once(undisturbed_shows)
 
 
 def _undecided(facts: Facts, view: Event) -> str:

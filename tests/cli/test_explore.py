@@ -57,7 +57,7 @@ def test_one_seed_gives_one_output(journalsim: Command) -> None:
 def test_what_was_found_is_replayed_shown_and_pinned(journalsim: Command, saved: str) -> None:
     replayed = journalsim("replay", saved)
     assert (replayed.code, replayed.lines[-1]) == (1, "REPRODUCED: the same trace, event for event")
-    assert "STOP" in journalsim("show", saved).out
+    assert "run1 ended: interrupted" in journalsim("show", saved).out
     assert journalsim("pin", saved, "-o", "kept.race.yaml").code == 0
     assert journalsim("run", "kept.race.yaml", "-a", BUG).code == 1
 

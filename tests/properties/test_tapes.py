@@ -6,6 +6,7 @@ import random
 from collections.abc import Iterator
 
 import pytest
+from attrs import evolve
 
 from sim.adapters.loading import LoadedAdapter
 from sim.adapters.protocol import Capabilities
@@ -16,7 +17,7 @@ from sim.search.bulk import drawn_tape
 from sim.search.plan import Plan
 from sim.search.scenario_run import unclaimed
 from sim.search.slots import Slots
-from sim.search.tape import BLOCKS, TAPE_LENGTH, plan_from_tape, scenario_from_tape, tape_of
+from sim.search.tape import BLOCKS, EVERYTHING, TAPE_LENGTH, plan_from_tape, scenario_from_tape, tape_of
 
 PLAINEST = """\
 version: 1
@@ -33,7 +34,8 @@ steps:
 
 def plans(count: int) -> Iterator[Plan]:
     """Plans as a search draws them."""
-    return (plan_from_tape(drawn_tape(7, number)) for number in range(count))
+    claims = evolve(EVERYTHING, replay="from_id")
+    return (plan_from_tape(drawn_tape(7, number), claims) for number in range(count))
 
 
 def test_the_tape_of_zeros_is_the_plainest_scenario() -> None:

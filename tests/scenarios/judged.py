@@ -10,6 +10,7 @@ from attrs import Factory, frozen
 from sim.adapters.loading import load_adapter
 from sim.case import Case
 from sim.engine.hosting import Host, host
+from sim.errors import UsageError
 from sim.invariants.expectations import EXPECT
 from sim.scenario.model import Scenario
 from sim.search.execute import Executor, audited, workspace
@@ -62,7 +63,10 @@ async def _run(it: Host, executor: Executor, found: Judged, cases_max: int | Non
     base = undisturbed(scenario)
     first, second = await executor.run(it, base), await executor.run(it, base)
     found.enter(scenario, base, executor.verdict(audited(first, second)))
-    cases = spell_out(scenario, first.points, first.steps, first.history.events).cases
+    try:
+        cases = spell_out(scenario, first.points, first.steps, first.history.events).cases
+    except UsageError:
+        return  # the bug takes the points away that the sweep is about
     stride = 1 if cases_max is None else max(1, -(-len(cases) // cases_max))
     for case in cases[offset % stride :: stride]:
         found.enter(scenario, case, await executor.judge(it, case))
