@@ -86,8 +86,9 @@ def _told_of(view: Event, facts: Facts) -> tuple[Item, ...]:
     if read is None:
         return tuple(view.data["items"])
     kept = {item.id: True for item in facts.items(read)}
+    untold = {item.id: True for item in facts.items(read) if item.kind == "assistant" and _never_told(item, facts)}
     told = (item for item in view.data["items"] if item.id in kept or item.id not in shows)
-    return tuple(item for item in told if item.kind != "assistant" or not _never_told(item, facts))
+    return tuple(item for item in told if item.id not in untold)
 
 
 def _to_be_told(read: Event, view: Event, facts: Facts) -> tuple[Item, ...]:
