@@ -52,7 +52,8 @@ def test_a_race_that_never_happened_is_exit_3(journalsim: Command, scenario: Wri
 def test_a_scenario_that_asks_what_the_adapter_does_not_claim_is_exit_3_when_it_is_alone(
     journalsim: Command, scenario: Write
 ) -> None:
-    done = journalsim("run", scenario(more="policies: {reattach: whole_turn}\n"))
+    path = scenario(more="policies: {reattach: whole_turn}\n")
+    done = journalsim("run", path, "-a", "python:tests.adapters.plain_table:make")
     assert done.code == 3
     assert "one: the adapter does not claim" in done.out
 
