@@ -77,7 +77,7 @@ CONTEXT = (
         name="repair-computed-and-discarded",
         summary="An open call is closed for people, and the model is given it without the closure.",
         failure_mode="GO-7",
-        trips=("store-equals-context",),
+        trips=("store-equals-context", "paired-tool-calls"),
         build=with_parts(writer=_DiscardsTheRepair),
     ),
     Bug(

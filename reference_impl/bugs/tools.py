@@ -109,7 +109,7 @@ TOOLS = (
         name="stop-discards-iteration",
         summary="Finished messages and tool results are written at the end of an iteration, and a stop comes before.",
         failure_mode="GO-1",
-        trips=("no-lost-completed-message",),
+        trips=("no-lost-completed-message", "replay-equals-live"),
         build=with_parts(writer=BufferedWriter, worker=_FlushesPerIteration),
     ),
     Bug(
