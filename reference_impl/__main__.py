@@ -7,7 +7,7 @@ import ipaddress
 import signal
 import socket
 import sys
-import time
+import time  # two processes on one store mint no id twice
 from collections.abc import Callable, Sequence
 from pathlib import Path
 

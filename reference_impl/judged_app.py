@@ -9,33 +9,24 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
+from attrs import evolve
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from reference_impl.app import make_app as app_of
+from reference_impl.runner import CAPABILITIES
 from reference_impl.server import Server
 from reference_impl.stores.opening import as_asked
-from sim.adapters.protocol import POLICIES, Capabilities, Ports
+from sim.adapters.protocol import POLICIES, Ports
 
-capabilities = Capabilities(
-    level="runner",
-    partials=True,
-    tools=True,
-    terminals=True,
-    stable_ids=True,
-    user_first=True,
-    concurrent_runs="refuse",
-    stop_modes=("interrupt", "rollback"),
-    crash="memory",
-    disk=True,
-    idempotent_start=True,
-    late_completion=True,
-    approvals=True,
-    limits=("tool", "run"),
-    sub_agents=True,
+capabilities = evolve(
+    CAPABILITIES,
+    dedup_by_id=False,
+    statistics=False,
+    maintenance=(),
+    context=False,
     policies=tuple(name for name in POLICIES if name != "disconnect"),  # a reader leaves by its connection alone
-    replay="from_id",
-    context_repair="on_write",
 )
+"""Those of the journal that can be had by HTTP."""
 
 
 def make_app(ports: Ports) -> ASGIApp:

@@ -6,7 +6,7 @@ virtual: every wait is trio's.
 
 from __future__ import annotations
 
-import time
+import time  # the wall clock of LivePorts
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
 from contextlib import asynccontextmanager
 

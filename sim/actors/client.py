@@ -173,11 +173,19 @@ class Client:
     def _apply(self, frame: Frame) -> None:
         if not self.attached:
             return
+        self._learn(frame)
+        point = self._before("apply")
+        self._record_applied(frame, frame.event_id)
+        self._world.passed(f"{point}.after")
+
+    def _learn(self, frame: Frame) -> None:
+        """Takes from a frame what the person can act on: the run that a Stop means, and who asks."""
         if frame.kind == "run.started":
             self._seen_run = frame.run_id
         if frame.kind == "approval.requested" and frame.call_id is not None:
             self._asked[frame.call_id] = frame.run_id
-        point = self._before("apply")
+
+    def _record_applied(self, frame: Frame, event_id: str | None, **more: Any) -> None:
         self._record(
             "client.applied",
             frame.run_id,
@@ -188,9 +196,9 @@ class Client:
             source=frame.source,
             call_id=frame.call_id,
             state=frame.state,
-            event_id=frame.event_id,
+            event_id=event_id,
+            **more,
         )
-        self._world.passed(f"{point}.after")
 
     def _reloaded(self, items: tuple[Item, ...]) -> None:
         self._link.answer(lambda: self._record("client.reloaded", items=items))

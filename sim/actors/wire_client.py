@@ -443,22 +443,11 @@ class WireClient(Client):
         if watch is not self._watch:
             self._world.passed(f"{point}.after")
             return False
-        if frame.kind == "run.started":
-            self._seen_run = frame.run_id
-        if frame.kind == "approval.requested" and frame.call_id is not None:
-            self._asked[frame.call_id] = frame.run_id
+        self._learn(frame)
         shown = self.page.frame(frame, event_id)
-        self._record(
-            "client.applied",
-            frame.run_id,
-            frame=frame.kind,
-            message=frame.message_id,
-            text=frame.text,
-            reasoning=frame.reasoning,
-            source=frame.source,
-            call_id=frame.call_id,
-            state=frame.state,
-            event_id=event_id,
+        self._record_applied(
+            frame,
+            event_id,
             shown=shown.text if shown is not None else None,
             shown_reasoning=shown.reasoning if shown is not None else None,
             cursor=self.page.cursor,

@@ -86,24 +86,24 @@ def _told_of(view: Event, facts: Facts) -> tuple[Item, ...]:
     if read is None:
         return tuple(view.data["items"])
     kept = {item.id: True for item in facts.items(read)}
-    untold = {item.id: True for item in facts.items(read) if item.kind == "assistant" and _never_told(item, facts)}
     told = (item for item in view.data["items"] if item.id in kept or item.id not in shows)
-    return tuple(item for item in told if item.id not in untold)
+    return tuple(item for item in told if item.id not in kept or not _never_told(item, facts))
 
 
 def _to_be_told(read: Event, view: Event, facts: Facts) -> tuple[Item, ...]:
     """Returns the rows of the journal, in the words that the page was told: what it holds besides is its own affair."""
     told = facts.once(last_words)
     shown = {item.id: item.text for item in view.data["items"]}
-    rows = [item for item in facts.items(read) if item.kind != "assistant" or not _never_told(item, facts)]
     return tuple(
         evolve(item, text=shown[item.id]) if item.id in shown and shown[item.id] == told.get(item.id or "") else item
-        for item in rows
+        for item in facts.items(read)
+        if not _never_told(item, facts)
     )
 
 
 def _never_told(item: Item, facts: Facts) -> bool:
-    return item.id is not None and bool(facts.once(undisturbed_shows)) and item.id not in facts.once(undisturbed_shows)
+    shows = facts.once(undisturbed_shows)
+    return bool(shows) and item.id is not None and item.id not in shows
 
 
 def _undecided(facts: Facts, view: Event) -> str:

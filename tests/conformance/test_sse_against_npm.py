@@ -10,8 +10,6 @@ import base64
 import json
 import random
 import re
-import shutil
-import subprocess
 import sys
 from pathlib import Path
 from typing import Any
@@ -22,6 +20,7 @@ from stream_driver import Answer, drive
 from sim.actors.dialects import FetchEventSourceDecoder
 from sim.actors.profiles import program_for
 from sim.sse import Decoder
+from tests.npm_packages import Node
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "properties"))
 from sse_rules import cut_up, hostile_wire
@@ -40,23 +39,8 @@ RETRY = b"retry: 1\n\n"  # so that nobody waits for a second
 @pytest.fixture(scope="module")
 def node(tmp_path_factory: pytest.TempPathFactory) -> Any:
     """Runs a script of this folder with the packages, and returns what it prints."""
-    if shutil.which("node") is None or shutil.which("npm") is None:
-        pytest.skip("node and npm are not installed")
-    folder = tmp_path_factory.mktemp("npm")
-    (folder / "package.json").write_text("{}", encoding="utf-8")
-    install = ["npm", "install", "--no-audit", "--no-fund", "--fetch-retries=0", *PACKAGES]
-    installed = subprocess.run(install, cwd=folder, capture_output=True, text=True, check=False, timeout=300)
-    if installed.returncode:
-        pytest.skip(f"npm could not install {' '.join(PACKAGES)}: {installed.stderr.strip().splitlines()[:1]}")
-
-    def run(script: str, given: Any) -> Any:
-        command = ["node", str(HERE / script)]
-        told = json.dumps(given)
-        done = subprocess.run(command, cwd=folder, input=told, capture_output=True, text=True, check=False, timeout=300)
-        assert done.returncode == 0, done.stderr
-        return json.loads(done.stdout)
-
-    return run
+    node = Node(tmp_path_factory.mktemp("npm"), *PACKAGES)
+    return lambda script, given: node.run(HERE / script, given=json.dumps(given))
 
 
 def base64_of(chunks: list[bytes] | tuple[bytes, ...]) -> list[str]:

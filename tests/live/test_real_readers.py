@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import shutil
-import subprocess
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -14,6 +12,8 @@ import httpx
 import pytest
 from httpx_sse import connect_sse
 from live_server import CuttingProxy, live_server, shown
+
+from tests.npm_packages import Node
 
 HERE = Path(__file__).parent
 EVENTSOURCE = "eventsource@4.1.1"
@@ -66,22 +66,8 @@ def test_httpx_sse_sees_what_the_journal_holds_however_often_it_is_cut(address: 
 @pytest.fixture(scope="module")
 def node(tmp_path_factory: pytest.TempPathFactory) -> Any:
     """Runs the npm client on an address, and returns what it saw."""
-    if shutil.which("node") is None or shutil.which("npm") is None:
-        pytest.skip("node and npm are not installed")
-    folder = tmp_path_factory.mktemp("npm")
-    (folder / "package.json").write_text("{}", encoding="utf-8")
-    install = ["npm", "install", "--no-audit", "--no-fund", "--fetch-retries=0", EVENTSOURCE]
-    installed = subprocess.run(install, cwd=folder, capture_output=True, text=True, check=False, timeout=300)
-    if installed.returncode:
-        pytest.skip(f"npm could not install {EVENTSOURCE}: {installed.stderr.strip().splitlines()[:1]}")
-
-    def run(url: str) -> Any:
-        command = ["node", str(HERE / "eventsource_reader.mjs"), url]
-        done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False, timeout=120)
-        assert done.returncode == 0, done.stderr
-        return json.loads(done.stdout)
-
-    return run
+    node = Node(tmp_path_factory.mktemp("npm"), EVENTSOURCE)
+    return lambda url: node.run(HERE / "eventsource_reader.mjs", url, timeout_s=120)
 
 
 @pytest.mark.campaign

@@ -214,3 +214,16 @@ def sqlite(journal: str, synchronous: str) -> OpenStore:
 def log(port: DiskPort) -> Store:
     """Opens a log store."""
     return LogStore(port)
+
+
+DURABLE: Mapping[str, OpenStore] = {"wal": sqlite("wal", "full"), "delete": sqlite("delete", "extra"), "log": log}
+"""The stores that survive every power cut."""
+
+
+def kept(open_store: OpenStore, disk: Disk) -> Sequence[Event]:
+    """Returns what the next process reads."""
+    store = open_store(Mount(disk))
+    rows = store.load()
+    disk.kill()
+    store.crash()
+    return rows

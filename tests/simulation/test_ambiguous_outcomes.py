@@ -7,7 +7,7 @@ from contextlib import suppress
 from pathlib import Path
 
 import pytest
-from disk_crashes import OpenStore, batch, log, sqlite
+from disk_crashes import DURABLE, OpenStore, batch, kept, log
 
 from reference_impl.events import Event
 from reference_impl.stores.base import StaleWriter, Store, StoreClosed, StoreError
@@ -17,8 +17,7 @@ from sim.actors.disk_faults import Fault
 from sim.actors.disk_mount import Mount
 from sim.adapters.protocol import OutcomeUnknown
 
-STORES = {"wal": sqlite("wal", "full"), "delete": sqlite("delete", "extra"), "log": log}
-EVERY_STORE = pytest.mark.parametrize("open_store", STORES.values(), ids=STORES)
+EVERY_STORE = pytest.mark.parametrize("open_store", DURABLE.values(), ids=DURABLE)
 
 
 def operations(open_store: OpenStore, work: Callable[[Store], object]) -> list[str]:
@@ -37,15 +36,6 @@ def three(store: Store) -> None:
     """Two batches that may wait for the third, which is a barrier."""
     for number, barrier in ((1, False), (2, False), (3, True)):
         store.append(batch(number), barrier=barrier)
-
-
-def kept(open_store: OpenStore, disk: Disk) -> Sequence[Event]:
-    """Returns what the next process reads."""
-    store = open_store(Mount(disk))
-    rows = store.load()
-    disk.kill()
-    store.crash()
-    return rows
 
 
 # --- the stores
@@ -163,7 +153,7 @@ def test_a_writer_that_was_replaced_is_refused_at_its_next_append(
 
     old = opened()
     old.append(batch(1))
-    if open_store is STORES["wal"]:
+    if open_store is DURABLE["wal"]:
         with pytest.raises(StoreError, match="locked"):
             opened()
         old.crash()

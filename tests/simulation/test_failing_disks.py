@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 
 import pytest
 import trio
-from disk_crashes import OpenStore, log, sqlite
+from disk_crashes import DURABLE, OpenStore, kept, log, sqlite
 from reference_fakes import FakePorts, asks, finish, settle, shape, text
 
-from reference_impl.events import Event
 from reference_impl.recovery import recover
 from reference_impl.server import Server
 from reference_impl.stores.base import Store, StoreClosed, StoreError
@@ -20,17 +19,7 @@ from sim.actors.disk_faults import Fault, Loss
 from sim.actors.disk_mount import Mount
 from sim.adapters.protocol import OutcomeUnknown
 
-STORES = {"wal": sqlite("wal", "full"), "delete": sqlite("delete", "extra"), "log": log}
-EVERY_STORE = pytest.mark.parametrize("open_store", STORES.values(), ids=STORES)
-
-
-def kept(open_store: OpenStore, disk: Disk) -> Sequence[Event]:
-    """Returns what the next process reads."""
-    store = open_store(Mount(disk))
-    rows = store.load()
-    disk.kill()
-    store.crash()
-    return rows
+EVERY_STORE = pytest.mark.parametrize("open_store", DURABLE.values(), ids=DURABLE)
 
 
 @asynccontextmanager

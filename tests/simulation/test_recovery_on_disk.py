@@ -7,7 +7,7 @@ from contextlib import suppress
 from itertools import pairwise
 
 import pytest
-from disk_crashes import OpenStore, log, sqlite
+from disk_crashes import DURABLE, OpenStore
 from reference_fakes import Book, call
 
 from reference_impl.content import Content
@@ -20,7 +20,6 @@ from sim.actors.disk_content import Image
 from sim.actors.disk_faults import NAMED, Loss
 from sim.actors.disk_mount import Mount
 
-STORES = {"wal": sqlite("wal", "full"), "delete": sqlite("delete", "extra"), "log": log}
 LOSSES = (*NAMED, *(Loss("drawn", number) for number in range(1, 4)))
 
 
@@ -105,7 +104,7 @@ def without_epochs(rows: Sequence[Event]) -> list[tuple[str, str, object]]:
     return [(row.event_id, row.kind, {**row.payload, "evidence": ""}) for row in rows]
 
 
-@pytest.mark.parametrize("open_store", STORES.values(), ids=STORES)
+@pytest.mark.parametrize("open_store", DURABLE.values(), ids=DURABLE)
 def test_recovery_comes_to_the_same_rows_wherever_it_was_cut_off(open_store: OpenStore) -> None:
     image = crashed(open_store)
     points: list[str] = []
