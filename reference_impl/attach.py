@@ -82,6 +82,8 @@ class Decision:
         message_id: the message of that run under way, if there is one.
         position: where in the log the reader begins.
         runs: come in one piece first, because the log does not go back to their beginning.
+        others: runs whose rows stand between those that are given, and of which the reader is told nothing: a run
+            that waits in a queue begins in the middle of another.
     """
 
     status: int
@@ -92,6 +94,7 @@ class Decision:
     message_id: str | None = None
     position: int = 0
     runs: tuple[Run, ...] = ()
+    others: frozenset[str] = frozenset()
 
     def first_frames(self, buffered: Buffered) -> Iterator[Frame]:
         """Yields the frames of the runs that come in one piece."""
@@ -165,8 +168,7 @@ def decide_attach(
         return _whole(log, read, "fresh", _since(session, about), about)
     attachment: Attachment = "suffix" if active else "finished"
     if policies["reattach"] == "whole_turn" and read.is_ == "within":
-        assert read.run_id is not None
-        return _whole(log, read, attachment, _since(session, state.runs[read.run_id]), about)
+        return _whole(log, read, attachment, _unfinished(session, log, read), about)
     return _answer(read, attachment, about, position=read.position)
 
 
@@ -181,6 +183,7 @@ def _answer(
     position: int = 0,
     whole_turn: bool = False,
     runs: tuple[Run, ...] = (),
+    others: frozenset[str] = frozenset(),
 ) -> Decision:
     return Decision(
         status=200,
@@ -191,6 +194,7 @@ def _answer(
         message_id=None if about is None else _under_way(about),
         position=position,
         runs=runs,
+        others=others,
     )
 
 
@@ -199,7 +203,8 @@ def _whole(log: FrameLog, read: Cursor, attachment: Attachment, runs: tuple[Run,
     begin = log.find(runs[0].run_id, 1)
     if begin is None:
         return _answer(read, attachment, about, position=log.high, whole_turn=True, runs=runs)
-    return _answer(read, attachment, about, position=begin, whole_turn=True)
+    others = log.runs_from(begin) - {run.run_id for run in runs}
+    return _answer(read, attachment, about, position=begin, whole_turn=True, others=others)
 
 
 def _under_way(run: Run) -> str | None:
@@ -209,6 +214,16 @@ def _under_way(run: Run) -> str | None:
 
 def _runs(session: Session, first: int = 0) -> tuple[Run, ...]:
     return tuple(entry for entry in session.entries[first:] if isinstance(entry, Run))
+
+
+def _unfinished(session: Session, log: FrameLog, read: Cursor) -> tuple[Run, ...]:
+    """Returns the run of a cursor, or an older one whose end comes behind the cursor, and all that follow."""
+
+    def ends_later(run: Run) -> bool:
+        end = log.find(run.run_id, run.seq)
+        return not run.ended or (end is not None and end > read.position)
+
+    return _since(session, next(run for run in _runs(session) if run.run_id == read.run_id or ends_later(run)))
 
 
 def _since(session: Session, first: Run) -> tuple[Run, ...]:

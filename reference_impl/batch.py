@@ -134,6 +134,10 @@ class Batch:
                 reason = f"attempt {attempt} answers"
                 self.add(run, "message.superseded", attempt=attempt, message_id=message_id, reason=reason)
 
+    def taken_back(self, run: Run, message: Message) -> None:
+        """Takes back a message that was opened and of which nothing is left: readers may show it, empty and open."""
+        self.add(run, "message.superseded", message_id=message.message_id, reason="nothing of it is left")
+
     def interrupted(self, run: Run, message: Message, cause: str | None, buffered: Buffered) -> tuple[ToolCall, ...]:
         """Keeps what there is of an open message, if anything, and returns its calls."""
         content = message.content.plus(buffered(message.message_id))
@@ -227,6 +231,8 @@ class Batch:
             calls = message.content.calls if message.state == "interrupted" else ()
             if message.state == "open":
                 calls = self.interrupted(run, message, cause, buffered)
+                if message.content.plus(buffered(message.message_id)).empty:
+                    self.taken_back(run, message)
             # Half a call is evidence in its message's row, and nothing that could be run, shown or closed.
             complete = (call for call in calls if whole(call))
             requested += self.requested(run, message.message_id, complete, actor=message.speaker.actor)

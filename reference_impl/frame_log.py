@@ -122,6 +122,10 @@ class FrameLog:
                 return self.low + index + 1
         return None
 
+    def runs_from(self, position: int) -> frozenset[str]:
+        """Returns the runs that have something behind a position."""
+        return frozenset(entry.run_id for entry in list(self._entries)[position - self.low :])
+
     def tells(self, position: int) -> bool:
         """Returns whether a reader at a position has anything to be told."""
         return any(entry.frame is not None for entry in list(self._entries)[position - self.low :])

@@ -191,6 +191,8 @@ class Streams:
                 if reader.position < log.high:
                     entry = log[reader.position]
                     reader.position += 1
+                    if entry.run_id in decision.others:
+                        continue
                     for piece in self.told(log, decision, entry):
                         yield piece
                 elif self.over(session_id):

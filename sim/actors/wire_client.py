@@ -18,6 +18,7 @@ from attrs import evolve
 
 from sim.actors.byte_link import ByteLink, Connection
 from sim.actors.client import Backend, Client, Outcome, Sent
+from sim.actors.cursors import sent_for
 from sim.actors.exchange import Exchange
 from sim.actors.page import Page
 from sim.actors.profiles import PROFILES, program_for, takes_cursor
@@ -28,7 +29,6 @@ from sim.adapters.stream_protocol import Control, decode_event
 from sim.engine.world import World
 from sim.errors import AdapterError
 from sim.scenario.model import ClientSpec, Step, Travel
-from sim.scenario.wire import Cursor
 
 ENDLESS = 8  # so many connections after the last run has ended, and the page is closed: nothing new will come
 CONNECTIONS_MAX = 200  # of one client: a cut at every frame of a long answer needs half of them
@@ -69,10 +69,16 @@ class WireClient(Client):
         self._ways = Ways(world, spec.name, link, self._take)
         self._watch: Watch | None = None
         self._held: list[tuple[Watch, Ask]] = []
+        self._awaited: list[tuple[Watch, Ask]] = []  # plain requests that a process has, and has not answered
         self._numbers = 0
         self._after_end = 0
         self._watched_for = ""
+        self._unwatched = ""  # a run that began while the page was asking about an earlier one
+        self._unanswered: dict[str, None] = {}  # keys of its own POSTs that nobody has answered
+        self._busy = False  # its program asked again and again, until the harness closed it
         self._opening = ""
+        self._reading = False
+        self._forgetful = False  # the next history is shown without its cursor
         self._left = False  # a run whose end the page has not seen, for a message that was sent meanwhile
         self._sends: dict[str, Sent] = {}
 
@@ -85,8 +91,9 @@ class WireClient(Client):
         point = self._before(step.verb)
         self._record("client.sent", key=sent.key, text=sent.text, session=self.session, label=sent.label)
         self._sends[sent.key] = sent
-        left = self._watch is not None and (self._watch.gave_up is None or self._unfinished)
-        self._left = self._left or left
+        self._unanswered[sent.key] = None
+        watching = self._watch is not None and self._watch.gave_up is None
+        self._left = self._left or watching or self._unfinished
         watch = self._new_watch()
         self._take(watch, watch.program.send(sent.key), step.travel)
         self._world.passed(f"{point}.after")
@@ -165,7 +172,9 @@ class WireClient(Client):
         """Requests that found no server fail now: nobody learns anything from asking in between."""
         if self._opening and self.attached:
             self._soon(lambda: self._open(Travel(), self._opening))
-        held, self._held = self._held, []
+        elif self._reading and self.attached:
+            self._soon(self._read_again)
+        held, self._held, self._awaited = [*self._held, *self._awaited], [], []
         for watch, ask in held:
             self._soon(lambda watch=watch, ask=ask: self._take(watch, watch.program.ended(ask.connection, clean=False)))
 
@@ -173,14 +182,15 @@ class WireClient(Client):
         """Whether a person sees that the page is broken, or will never show the end of its run."""
         watch, page = self._watch, self.page
         if watch is None or watch.gave_up is None:
-            unanswered = watch is not None and any(s.run is None and not s.refused for s in self._sends.values())
+            unanswered = watch is not None and bool(self._unanswered)
             return page.missing or bool(self._opening) or unanswered
         over = watch.gave_up in ("ended", "closed")
-        return page.missing or watch.gave_up in STALE or (over and self._unfinished)
+        return page.missing or self._busy or watch.gave_up in STALE or (over and self._unfinished)
 
     @property
     def _unfinished(self) -> bool:
-        return self.page.run is not None and self.page.run not in self.page.ended
+        run = self.page.run or self._watched_for
+        return bool(run) and run not in self.page.ended
 
     def reattach(self) -> None:
         """The person sees that the page is broken, and reloads it."""
@@ -189,6 +199,7 @@ class WireClient(Client):
         if self.attached:
             self._record("client.attached")
             self._sends.clear()
+            self._unanswered.clear()
             self._leave()
             self._open(Travel(), "reattach")
 
@@ -206,33 +217,16 @@ class WireClient(Client):
 
     def _attach_with(self, step: Step) -> None:
         assert step.cursor is not None
-        cursor = self._cursor_of(step.cursor)
-        if cursor is None:
-            self.page.read(())
-        elif cursor != self.page.cursor:
+        cursor = sent_for(step.cursor, self.page, self.session, self._streams.accepted)
+        if cursor is None:  # as a page that is opened now, by a program that keeps no cursor
+            self._forgetful = True
+            self._open(Travel(), "attach")
+            return
+        if cursor != self.page.cursor:
             self.page.go_back(cursor)
         watch = self._new_watch(cursor)
         watch.forced.append(cursor)
         self._take(watch, watch.program.attach())
-
-    def _cursor_of(self, meant: Cursor) -> str | None:
-        ids, last = self.page.ids, self.page.cursor
-        elsewhere = (run for run, session in self._streams.accepted.items() if session != self.session)
-        run, _, seq = last.partition(":")
-        known = {
-            "none": None,
-            "equal": last or None,
-            "ahead": f"{run or 'run1'}:{int(seq.partition('.')[0] or 0) + 1000}" if seq[:1].isdigit() else "run1:1000",
-            "foreign_run": "run-of-nobody:1",
-            "foreign_session": f"{next(elsewhere, 'run-of-another-session')}:1",
-            "malformed": "not a cursor",
-            "evicted": ids[0] if ids else f"{run or 'run1'}:1",
-            "empty": "",
-            "mid_part": f"{last}.1" if last and "." not in seq else last or None,
-        }
-        if meant.form == "frame":
-            return ids[meant.frame - 1] if 0 < meant.frame <= len(ids) else None
-        return known[meant.form]
 
     def _watch_if_idle(self, run: str) -> None:
         """Begins to watch a run unless the page does, or still watches an earlier one."""
@@ -246,6 +240,8 @@ class WireClient(Client):
                 self.reattach()
             else:
                 self._attach(None)
+        elif self.page.run != run:
+            self._unwatched = run
 
     def _leave(self) -> None:
         watch, self._watch = self._watch, None
@@ -254,6 +250,7 @@ class WireClient(Client):
 
     def _open(self, travel: Travel, reason: str) -> None:
         """The page is opened: it asks for the history, and once it shows that, it attaches."""
+        self._unwatched = ""
 
         def shown(items: tuple[Item, ...], cursor: str | None) -> None:
             self._link.answer(lambda: self._show(items, cursor, attach=True))
@@ -263,6 +260,7 @@ class WireClient(Client):
 
     def _read_again(self) -> None:
         """The page asks for the history and goes on watching."""
+        self._reading = True
 
         def shown(items: tuple[Item, ...], cursor: str | None) -> None:
             self._link.answer(lambda: self._show(items, cursor, attach=False))
@@ -272,8 +270,10 @@ class WireClient(Client):
     def _show(self, items: tuple[Item, ...], cursor: str | None = None, *, attach: bool) -> None:
         if not self.attached:
             return
-        self._opening, self._left = "", False
-        usable = cursor if cursor is not None and takes_cursor(self._spec.kind) else ""
+        self._opening, self._reading, self._left, self._busy = "", False, False, False
+        keeps = takes_cursor(self._spec.kind) and not self._forgetful
+        self._forgetful = False
+        usable = cursor if cursor is not None and keeps else ""
         self.page.read(items, usable)
         self._record("client.reloaded", items=items)
         if attach:
@@ -281,6 +281,7 @@ class WireClient(Client):
 
     def _told_start(self, sent: Sent, outcome: Outcome, run: str | None, reason: str) -> None:
         super()._told_start(sent, outcome, run, reason)
+        self._unanswered.pop(sent.key, None)
         if run is not None:
             self.page.run = run
             self._watch_if_idle(run)
@@ -305,6 +306,7 @@ class WireClient(Client):
             ask = evolve(ask, cursor=watch.forced.pop())
         if not self._may_ask():
             self._record("stream.endless", connections=self._numbers, after_end=self._after_end)
+            self._busy = True
             self._take(watch, watch.program.close())
             return
         self._numbers += 1
@@ -364,6 +366,8 @@ class WireClient(Client):
         """Asks for the status or the history, whose answers are too short to break."""
 
         def ended(apply: Any = None) -> None:
+            self._awaited.remove((watch, ask))
+
             def arrive() -> None:
                 if apply is not None and watch is self._watch:
                     apply()
@@ -374,7 +378,9 @@ class WireClient(Client):
         def deliver() -> None:
             if not self._streams.up:
                 self._held.append((watch, ask))
-            elif ask.what == "history":
+                return
+            self._awaited.append((watch, ask))
+            if ask.what == "history":
                 self._backend.read(self.session, "poll", lambda items: ended(lambda: self._show(items, attach=False)))
             else:
                 over = not self._streams.running(self.session)
@@ -397,7 +403,9 @@ class WireClient(Client):
         if watch is not self._watch:
             return
         self.connected = not self._stale()
-        if (effect.reason == "nothing-there" or self._left) and self.attached:
+        if effect.reason == "nothing-there" and self._unwatched and self.attached:
+            self._open(Travel(), "gap")  # there was nothing when the answer left, and there is something now
+        elif (effect.reason == "nothing-there" or self._left) and self.attached:
             self._read_again()
 
     # --- what arrives
@@ -444,6 +452,8 @@ class WireClient(Client):
             self._world.passed(f"{point}.after")
             return False
         self._learn(frame)
+        if frame.run_id == self._unwatched:
+            self._unwatched = ""
         shown = self.page.frame(frame, event_id)
         self._record_applied(
             frame,

@@ -265,9 +265,9 @@ class Server:
             exchange.told(*what)
 
         await self._start(exchange.session, exchange.text, exchange.key or "", answer)
-        if told[0] == "ok":
+        if told and told[0] == "ok":
             streams.open(exchange)
-        else:
+        elif told:  # else the process was killed in the moment of its answer
             streams.refuse(exchange, 409 if told[2] == "busy" else 500)
 
     def disconnected(self, session: str, client: str) -> None:

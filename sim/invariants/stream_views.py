@@ -6,10 +6,11 @@ from collections.abc import Iterator, Mapping
 
 from attrs import evolve
 
-from sim.adapters.protocol import Item
+from sim.adapters.protocol import Frame, Item
 from sim.history import Event
 from sim.invariants.facts import Facts
 from sim.invariants.invariant import HELD, Explanation, Finding, Invariant, Unsure
+from sim.invariants.items import as_states
 from sim.invariants.stream_facts import claimed, connections, last_words, settled_view, undisturbed_shows, views
 from sim.invariants.verdict import Violation
 from sim.invariants.views import told_apart
@@ -83,10 +84,11 @@ def _told_of(view: Event, facts: Facts) -> tuple[Item, ...]:
     """Returns what a page shows, without what any reader shows and the journal lacks: that is lost, not badly told."""
     shows = facts.once(undisturbed_shows)
     read = facts.final_reads.get(view.data["session"])
+    items = as_states(view.data["items"])
     if read is None:
-        return tuple(view.data["items"])
+        return items
     kept = {item.id: True for item in facts.items(read)}
-    told = (item for item in view.data["items"] if item.id in kept or item.id not in shows)
+    told = (item for item in items if item.id in kept or item.id not in shows)
     return tuple(item for item in told if item.id not in kept or not _never_told(item, facts))
 
 
@@ -315,11 +317,10 @@ def stream_terminates(facts: Facts) -> Iterator[Finding]:
 
 
 def _told_to_stop(facts: Facts, endless: Event) -> bool:
-    """Whether the last answer to this client said that there is nothing to watch."""
-    answers = [
-        e for e in facts.of("stream.answered") if e.data["client"] == endless.actor and e.position < endless.position
-    ]
-    return bool(answers) and (answers[-1].data["status"] == 204 or 400 <= answers[-1].data["status"] < 500)
+    """Whether an answer to this client said that there is nothing to watch, since nothing was."""
+    client, position = endless.actor, endless.position
+    answers = [e for e in facts.of("stream.answered") if e.data["client"] == client and e.position < position]
+    return any(e.data["status"] == 204 or 400 <= e.data["status"] < 500 for e in answers[-endless.data["after_end"] :])
 
 
 def _published(facts: Facts) -> Mapping[str, tuple[Event, ...]]:
@@ -338,8 +339,10 @@ def _left_off(facts: Facts) -> Iterator[Finding]:
         if answered is None or answered.data["status"] != 200 or closed is None or closed.data["why"] != "ended":
             continue
         session = answered.data["session"]
+        told = [one.position for one in connection.told if isinstance(one.means, Frame)]
+        last = max(told, default=answered.position)  # of a run that begins later it had nothing to say
         frames = [published.get(run.id, ()) for run in facts.runs.values() if run.session == session]
-        later = next((f[-1] for f in frames if f and f[0].position < closed.position < f[-1].position), None)
+        later = next((f[-1] for f in frames if f and f[0].position < last < closed.position < f[-1].position), None)
         if later is not None and not connection.gap and not facts.crashed_between(closed.position, later.position):
             found = f"the answer to {connection.client} ends, and then {later.data['frame']} of {later.run} is told"
             yield evolve(_endless(found, closed), evidence=(closed.position, later.position))

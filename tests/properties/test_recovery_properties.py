@@ -32,6 +32,7 @@ ADDED = (
     "message.id_aliased",
     "message.interrupted",
     "tool.requested",
+    "message.superseded",
     "tool.aborted",
     "recovery.applied",
     "run.aborted",
@@ -73,13 +74,14 @@ def check_only_proven(known: Sequence[Event], added: Sequence[Event]) -> None:
         assert row.kind in ADDED
         run = before.runs[row.run_id]
         assert not run.ended
-        if row.kind == "message.interrupted":
+        if row.kind in ("message.interrupted", "message.superseded"):
             message = run.messages[row.payload["message_id"]]
             stored = [
                 r for r in known if r.payload.get("message_id") == message.message_id and r.kind == "message.delta"
             ]
             assert message.state == "open"
             assert row.payload.get("text", "") == "".join(r.payload.get("text", "") for r in stored)
+            assert row.kind == "message.interrupted" or not stored
         elif row.kind == "tool.requested":
             assert any(
                 call.call_id == row.payload["call_id"] for m in run.messages.values() for call in m.content.calls

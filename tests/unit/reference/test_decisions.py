@@ -386,10 +386,11 @@ def test_whole_calls_of_an_interrupted_message_are_requested_and_closed_and_half
     assert [c.call_id for c in book.state.messages[message].content.calls] == ["c1", "c2"]
 
 
-def test_an_open_message_without_content_leaves_no_row() -> None:
+def test_an_open_message_without_content_is_taken_back_and_never_kept() -> None:
     book = Book().started()
-    book.open(text="")
-    assert kinds_of(book.end(kind="run.failed", cause="failed")) == ["run.failed"]
+    message = book.open(text="")
+    assert kinds_of(book.end(kind="run.failed", cause="failed")) == ["message.superseded", "run.failed"]
+    assert book.state.messages[message].state == "superseded"
 
 
 def test_closures_can_be_left_to_the_reader() -> None:
