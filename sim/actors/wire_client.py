@@ -73,8 +73,9 @@ class WireClient(Client):
         self._numbers = 0
         self._after_end = 0
         self._watched_for = ""
-        self._unwatched = ""  # a run that began while the page was asking about an earlier one
-        self._unanswered: dict[str, None] = {}  # keys of its own POSTs that nobody has answered
+        self._unheard: dict[str | None, None] = {}  # runs that began and of which no stream has told yet
+        self._heard: dict[str | None, None] = {}  # runs that a stream has told of
+        self._unanswered: dict[str, int] = {}  # of each key, how many of its own POSTs nobody has answered
         self._busy = False  # its program asked again and again, until the harness closed it
         self._opening = ""
         self._reading = False
@@ -91,7 +92,7 @@ class WireClient(Client):
         point = self._before(step.verb)
         self._record("client.sent", key=sent.key, text=sent.text, session=self.session, label=sent.label)
         self._sends[sent.key] = sent
-        self._unanswered[sent.key] = None
+        self._unanswered[sent.key] = self._unanswered.get(sent.key, 0) + 1
         watching = self._watch is not None and self._watch.gave_up is None
         self._left = self._left or watching or self._unfinished
         watch = self._new_watch()
@@ -182,7 +183,7 @@ class WireClient(Client):
         """Whether a person sees that the page is broken, or will never show the end of its run."""
         watch, page = self._watch, self.page
         if watch is None or watch.gave_up is None:
-            unanswered = watch is not None and bool(self._unanswered)
+            unanswered = watch is not None and any(self._unanswered.values())
             return page.missing or bool(self._opening) or unanswered
         over = watch.gave_up in ("ended", "closed")
         return page.missing or self._busy or watch.gave_up in STALE or (over and self._unfinished)
@@ -240,8 +241,8 @@ class WireClient(Client):
                 self.reattach()
             else:
                 self._attach(None)
-        elif self.page.run != run:
-            self._unwatched = run
+        elif run not in self._heard:
+            self._unheard[run] = None
 
     def _leave(self) -> None:
         watch, self._watch = self._watch, None
@@ -250,7 +251,7 @@ class WireClient(Client):
 
     def _open(self, travel: Travel, reason: str) -> None:
         """The page is opened: it asks for the history, and once it shows that, it attaches."""
-        self._unwatched = ""
+        self._unheard.clear()
 
         def shown(items: tuple[Item, ...], cursor: str | None) -> None:
             self._link.answer(lambda: self._show(items, cursor, attach=True))
@@ -281,7 +282,7 @@ class WireClient(Client):
 
     def _told_start(self, sent: Sent, outcome: Outcome, run: str | None, reason: str) -> None:
         super()._told_start(sent, outcome, run, reason)
-        self._unanswered.pop(sent.key, None)
+        self._unanswered[sent.key] = max(0, self._unanswered.get(sent.key, 0) - 1)
         if run is not None:
             self.page.run = run
             self._watch_if_idle(run)
@@ -305,7 +306,8 @@ class WireClient(Client):
         if watch.forced:
             ask = evolve(ask, cursor=watch.forced.pop())
         if not self._may_ask():
-            self._record("stream.endless", connections=self._numbers, after_end=self._after_end)
+            after_end = self._after_end if self._after_end > ENDLESS else 0  # 0: our bound on connections, no more
+            self._record("stream.endless", connections=self._numbers, after_end=after_end)
             self._busy = True
             self._take(watch, watch.program.close())
             return
@@ -403,8 +405,8 @@ class WireClient(Client):
         if watch is not self._watch:
             return
         self.connected = not self._stale()
-        if effect.reason == "nothing-there" and self._unwatched and self.attached:
-            self._open(Travel(), "gap")  # there was nothing when the answer left, and there is something now
+        if effect.reason not in STALE and self._unheard and self.attached:
+            self._open(Travel(), "gap")  # something began that no stream has told of
         elif (effect.reason == "nothing-there" or self._left) and self.attached:
             self._read_again()
 
@@ -438,6 +440,7 @@ class WireClient(Client):
             reason=control.reason,
             sent=sent,
         )
+        self._hear(control.run_id)
         then = self.page.control(control, sent)
         if then == "read":
             self._read_again()
@@ -452,8 +455,7 @@ class WireClient(Client):
             self._world.passed(f"{point}.after")
             return False
         self._learn(frame)
-        if frame.run_id == self._unwatched:
-            self._unwatched = ""
+        self._hear(frame.run_id)
         shown = self.page.frame(frame, event_id)
         self._record_applied(
             frame,
@@ -464,6 +466,10 @@ class WireClient(Client):
         )
         self._world.passed(f"{point}.after")
         return True
+
+    def _hear(self, run: str | None) -> None:
+        self._heard[run] = None
+        self._unheard.pop(run, None)
 
     def look(self, reason: str) -> None:
         """Records what the page shows."""

@@ -26,7 +26,7 @@ from typing import Any, cast
 from attrs import evolve
 
 from sim.adapters.asgi_call import App, Caller, Response
-from sim.adapters.http_contract import CLAIMS, HttpRunner
+from sim.adapters.http_contract import CLAIMS, HttpRunner, Watched
 from sim.adapters.protocol import Capabilities, Frame, Ports
 from sim.errors import AdapterError
 
@@ -119,4 +119,5 @@ def asgi_factory(target: Callable[..., Any], spec: str) -> Callable[[], HttpRunn
     claims = getattr(target, "capabilities", getattr(module, "capabilities", unsaid))
     if not isinstance(claims, Capabilities):
         raise AdapterError(f"adapter {spec!r}: 'capabilities' is {claims!r:.60}, expected Capabilities")
-    return lambda: HttpRunner(AsgiTransport(target, spec), claims)
+    cases: dict[str, Watched] = {}
+    return lambda: HttpRunner(AsgiTransport(target, spec), claims, cases)

@@ -29,10 +29,10 @@ from collections.abc import AsyncIterator, Mapping
 from typing import Any, Protocol
 from urllib.parse import quote
 
-from attrs import fields_dict
+from attrs import field, fields_dict, frozen
 
 from sim.adapters.protocol import Capabilities, Frame, Item, Ports, RunBusy, StopMode
-from sim.adapters.stream_protocol import StreamAnswer, StreamRequest, decode_event
+from sim.adapters.stream_protocol import Control, StreamAnswer, StreamRequest, decode_event
 from sim.errors import AdapterError
 from sim.sse import Decoder
 
@@ -76,22 +76,51 @@ class Transport(Protocol):
     def spawn(self, name: str, task: Any) -> None: ...
 
 
-class HttpRunner:
-    """Implements the verbs of a runner by requests."""
+@frozen
+class Watched:
+    """What the undisturbed reader knows, who outlives the server's processes.
 
-    def __init__(self, transport: Transport, capabilities: Capabilities = CLAIMS) -> None:
+    Attributes:
+        runs: those that were started, each with its session.
+        ended: those whose end has been told.
+        ids: of each session, the id of the last event that was told.
+    """
+
+    runs: dict[str, str] = field(factory=dict)
+    ended: dict[str, None] = field(factory=dict)
+    ids: dict[str, str] = field(factory=dict)
+
+
+class HttpRunner:
+    """Implements the verbs of a runner by requests.
+
+    Args:
+        transport: carries them.
+        capabilities: what the system claims.
+        cases: of the case at hand, by its folder, what its earlier processes were seen to do.
+    """
+
+    def __init__(
+        self, transport: Transport, capabilities: Capabilities = CLAIMS, cases: dict[str, Watched] | None = None
+    ) -> None:
         self.capabilities = capabilities
         self._transport = transport
         self._ports: Ports
-        self._watched: dict[str, str] = {}  # run -> session
+        self._cases = {} if cases is None else cases
+        self._watched = Watched()
         self._reading: dict[str, None] = {}  # sessions that somebody reads along
-        self._ended: dict[str, None] = {}
         self._cursors: dict[str, str] = {}
 
     async def setup(self, where: str, ports: Ports) -> None:
-        """Starts the system."""
+        """Starts the system, and goes on watching what an earlier process of it left under way."""
         self._ports = ports
+        if where not in self._cases:
+            self._cases.clear()  # another case
+        self._watched = self._cases.setdefault(where, self._watched)
         await self._transport.open(where, ports)
+        for run, session_id in self._watched.runs.items():
+            if run not in self._watched.ended:
+                self._watch(session_id, run, self._watched.ids.get(session_id))
 
     async def shutdown(self) -> None:
         """Ends it in good order."""
@@ -104,12 +133,9 @@ class HttpRunner:
         if status == 409:
             raise RunBusy(str(said.get("reason", "busy")))
         run = str(_field(said, "run", str, f"POST {path}"))
-        if run not in self._watched:
-            self._watched[run] = session_id
-            if session_id not in self._reading:
-                self._reading[session_id] = None
-                self._transport.spawn(f"undisturbed.{run}", lambda: self._read_along(session_id))
-            self._ports.spawn(f"status.{run}", lambda: self._look(session_id, run))
+        if run not in self._watched.runs:
+            self._watched.runs[run] = session_id
+            self._watch(session_id, run)
         return run
 
     async def stop(self, session_id: str, run_id: str, mode: StopMode = "interrupt") -> str:
@@ -153,19 +179,30 @@ class HttpRunner:
 
     # --- the undisturbed reader
 
-    async def _read_along(self, session_id: str) -> None:
-        answer = await self.attach(StreamRequest(session_id=session_id, reader="harness"))
+    def _watch(self, session_id: str, run: str, cursor: str | None = None) -> None:
+        if session_id not in self._reading:
+            self._reading[session_id] = None
+            self._transport.spawn(f"undisturbed.{run}", lambda: self._read_along(session_id, cursor))
+        self._ports.spawn(f"status.{run}", lambda: self._look(session_id, run))
+
+    async def _read_along(self, session_id: str, cursor: str | None) -> None:
+        """Tells what the stream says; after a restart, what follows the last event that was told."""
+        known = self._watched
+        answer = await self.attach(StreamRequest(session_id=session_id, reader="harness", cursor=cursor))
         if answer.body is None:
             del self._reading[session_id]
             return
-        decoder = Decoder()
+        decoder, again = Decoder(), False
         try:
             async for chunk in answer.body:
                 for event in decoder.feed(chunk):
-                    frame = decode_event(event)
-                    if isinstance(frame, Frame):
-                        self._tell(session_id, frame)
-                if all(run in self._ended for run, session in self._watched.items() if session == session_id):
+                    told = decode_event(event)
+                    if isinstance(told, Control):
+                        again = again or (cursor is not None and _repeats(told))
+                    elif told is not None and (not again or told.kind == "run.ended"):
+                        known.ids[session_id] = event.id or known.ids.get(session_id, "")
+                        self._tell(session_id, told)
+                if all(run in known.ended for run, session in known.runs.items() if session == session_id):
                     return
         finally:
             del self._reading[session_id]  # before anything waits: a run that begins now needs a reader of its own
@@ -177,7 +214,7 @@ class HttpRunner:
         while spent_ns < LOOK_FOR_NS:
             await self._transport.pause(pause_ns)
             spent_ns, pause_ns = spent_ns + pause_ns, min(2 * pause_ns, LOOK_PAUSE_MAX_NS)
-            if run in self._ended:
+            if run in self._watched.ended:
                 return
             _, said = await self._ask("GET", path, None, allowed=(200,))
             state = _field(said, "state", str, f"GET {path}")
@@ -187,10 +224,10 @@ class HttpRunner:
                 return
 
     def _tell(self, session_id: str, frame: Frame) -> None:
-        if frame.run_id in self._ended:
+        if frame.run_id in self._watched.ended:
             return
         if frame.kind == "run.ended":
-            self._ended[frame.run_id] = None
+            self._watched.ended[frame.run_id] = None
         self._ports.publish(session_id, frame)
 
     # --- requests
@@ -212,6 +249,11 @@ class HttpRunner:
         if not isinstance(said, dict):
             raise AdapterError(f"{what} answered {data[:80]!r}, expected a JSON object: {_HELP}")
         return answer.status, said
+
+
+def _repeats(opened: Control) -> bool:
+    """Whether a stream begins with what its reader may have been told before."""
+    return opened.kind == "stream.open" and (opened.whole_turn or opened.attachment in ("fresh", "restart"))
 
 
 _HELP = "the contract is at the top of sim/adapters/http_contract.py"

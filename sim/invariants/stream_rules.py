@@ -236,6 +236,7 @@ LEGAL_WIRE = Invariant(
 
 # --- readers-are-pure ----------------------------------------------------------------------------
 
+_WRITES = ("start", "stop", "answer")
 _READING = (
     "client.",
     "stream.",
@@ -254,8 +255,16 @@ def readers_are_pure(facts: Facts) -> Iterator[Finding]:
     """Judges what the journal holds before and after somebody read, where nothing else happened."""
     before: dict[str, Event] = {}
     watched: dict[str, Event] = {}
+    writing = 0  # requests on their way through the server: what a read shows of them, no reader did
     for event in facts.history.events:
-        if event.kind == "stream.answered":
+        if event.kind == "request.delivered" and event.data["verb"] in _WRITES and not event.data["copy"]:
+            writing += 1
+        elif event.kind == "client.told":
+            writing = max(0, writing - 1)
+        if writing or not event.kind.startswith(_READING):
+            before.clear()
+            watched.clear()
+        elif event.kind == "stream.answered":
             watched[event.data["session"]] = event
         elif event.kind == "journal.read":
             session = event.data["session"]
@@ -263,9 +272,6 @@ def readers_are_pure(facts: Facts) -> Iterator[Finding]:
                 yield _pure(before[session], watched[session], event)
             before[session] = event
             watched.pop(session, None)
-        elif not event.kind.startswith(_READING):
-            before.clear()
-            watched.clear()
 
 
 def _pure(before: Event, attached: Event, after: Event) -> Finding:

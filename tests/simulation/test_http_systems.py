@@ -33,10 +33,10 @@ NAIVE = "asgi:naive_sse:make_app"
 CUT = "faults: [{link: {from: server, to: alice}, cut: {after_frames: 4}, restore: 100ms}]\n"
 
 
-def scenario(kind: str, more: str = "") -> Scenario:
+def scenario(kind: str, more: str = "", steps: str = "") -> Scenario:
     text = f"version: 1\nname: http\nactors: {{alice: {{is: client, kind: {kind}, retry: 100ms, wire: true}}}}\n"
     text += "script: {model: [{stream: [{text: {words: 5, every: 50ms}}, {finish: end_turn}]}]}\n"
-    return load_scenario(f'{text}{more}steps: [{{alice.send: "Hi"}}]\n'.encode(), "")
+    return load_scenario(f'{text}{more}steps: [{{alice.send: "Hi"}}, {steps}]\n'.encode(), "")
 
 
 def broken(result: ScenarioResult) -> set[str]:
@@ -62,6 +62,18 @@ def test_the_application_of_the_reference_is_right_when_its_stream_is_cut(kind: 
     result = run_scenario(scenario(kind, CUT), load_adapter("asgi:reference_impl.judged_app:make_app"))
     assert broken(result) == set()
     assert result.tallies["replay-equals-live"].holds == result.tallies["honest-provenance"].holds == 1
+
+
+KILLED = "sweep: {crash: {every: point, in: [store.append]}}\n"
+
+
+def test_the_undisturbed_reader_outlives_a_process_of_the_application() -> None:
+    more = KILLED + "policies: {sync: every_event}\n"
+    killed = scenario("fetch-sse", more, "{server.crash: {at: $crash}}, {server.restart: {delay: 50ms}}")
+    result = run_scenario(killed, load_adapter("asgi:reference_impl.judged_app:make_app"))
+    assert broken(result) == set()
+    assert result.tallies["replay-equals-live"].holds > 10
+    assert result.tallies["stream-terminates"].holds > 10
 
 
 def test_an_application_with_a_model_of_its_own_is_not_judged_by_what_ours_said() -> None:
