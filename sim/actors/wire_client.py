@@ -23,6 +23,7 @@ from sim.actors.exchange import Exchange
 from sim.actors.page import Page
 from sim.actors.profiles import PROFILES, program_for, takes_cursor
 from sim.actors.program import Ask, Deliver, Effects, GiveUp, HangUp, Reason, Sleep
+from sim.actors.unseen import Unseen
 from sim.actors.ways import Watch, Way, Ways
 from sim.adapters.protocol import Frame, Item
 from sim.adapters.stream_protocol import Control, decode_event
@@ -73,14 +74,11 @@ class WireClient(Client):
         self._numbers = 0
         self._after_end = 0
         self._watched_for = ""
-        self._unheard: dict[str | None, None] = {}  # runs that began and of which no stream has told yet
-        self._heard: dict[str | None, None] = {}  # runs that a stream has told of
-        self._unanswered: dict[str, int] = {}  # of each key, how many of its own POSTs nobody has answered
+        self._unseen = Unseen()
         self._busy = False  # its program asked again and again, until the harness closed it
         self._opening = ""
         self._reading = False
         self._forgetful = False  # the next history is shown without its cursor
-        self._left = False  # a run whose end the page has not seen, for a message that was sent meanwhile
         self._sends: dict[str, Sent] = {}
 
     # --- what the person does
@@ -92,9 +90,8 @@ class WireClient(Client):
         point = self._before(step.verb)
         self._record("client.sent", key=sent.key, text=sent.text, session=self.session, label=sent.label)
         self._sends[sent.key] = sent
-        self._unanswered[sent.key] = self._unanswered.get(sent.key, 0) + 1
         watching = self._watch is not None and self._watch.gave_up is None
-        self._left = self._left or watching or self._unfinished
+        self._unseen.post(sent.key, leaves=watching or self._unfinished)
         watch = self._new_watch()
         self._take(watch, watch.program.send(sent.key), step.travel)
         self._world.passed(f"{point}.after")
@@ -183,8 +180,7 @@ class WireClient(Client):
         """Whether a person sees that the page is broken, or will never show the end of its run."""
         watch, page = self._watch, self.page
         if watch is None or watch.gave_up is None:
-            unanswered = watch is not None and any(self._unanswered.values())
-            return page.missing or bool(self._opening) or unanswered
+            return page.missing or bool(self._opening) or (watch is not None and self._unseen.unanswered)
         over = watch.gave_up in ("ended", "closed")
         return page.missing or self._busy or watch.gave_up in STALE or (over and self._unfinished)
 
@@ -200,7 +196,7 @@ class WireClient(Client):
         if self.attached:
             self._record("client.attached")
             self._sends.clear()
-            self._unanswered.clear()
+            self._unseen.reload()
             self._leave()
             self._open(Travel(), "reattach")
 
@@ -241,8 +237,8 @@ class WireClient(Client):
                 self.reattach()
             else:
                 self._attach(None)
-        elif run not in self._heard:
-            self._unheard[run] = None
+        else:
+            self._unseen.began(run)
 
     def _leave(self) -> None:
         watch, self._watch = self._watch, None
@@ -251,7 +247,7 @@ class WireClient(Client):
 
     def _open(self, travel: Travel, reason: str) -> None:
         """The page is opened: it asks for the history, and once it shows that, it attaches."""
-        self._unheard.clear()
+        self._unseen.runs.clear()
 
         def shown(items: tuple[Item, ...], cursor: str | None) -> None:
             self._link.answer(lambda: self._show(items, cursor, attach=True))
@@ -271,7 +267,7 @@ class WireClient(Client):
     def _show(self, items: tuple[Item, ...], cursor: str | None = None, *, attach: bool) -> None:
         if not self.attached:
             return
-        self._opening, self._reading, self._left, self._busy = "", False, False, False
+        self._opening, self._reading, self._busy, self._unseen.left = "", False, False, False
         keeps = takes_cursor(self._spec.kind) and not self._forgetful
         self._forgetful = False
         usable = cursor if cursor is not None and keeps else ""
@@ -282,7 +278,7 @@ class WireClient(Client):
 
     def _told_start(self, sent: Sent, outcome: Outcome, run: str | None, reason: str) -> None:
         super()._told_start(sent, outcome, run, reason)
-        self._unanswered[sent.key] = max(0, self._unanswered.get(sent.key, 0) - 1)
+        self._unseen.answer(sent.key)
         if run is not None:
             self.page.run = run
             self._watch_if_idle(run)
@@ -405,9 +401,9 @@ class WireClient(Client):
         if watch is not self._watch:
             return
         self.connected = not self._stale()
-        if effect.reason not in STALE and self._unheard and self.attached:
+        if effect.reason not in STALE and self._unseen.runs and self.attached:
             self._open(Travel(), "gap")  # something began that no stream has told of
-        elif (effect.reason == "nothing-there" or self._left) and self.attached:
+        elif (effect.reason == "nothing-there" or self._unseen.left) and self.attached:
             self._read_again()
 
     # --- what arrives
@@ -440,7 +436,7 @@ class WireClient(Client):
             reason=control.reason,
             sent=sent,
         )
-        self._hear(control.run_id)
+        self._unseen.hear(control.run_id)
         then = self.page.control(control, sent)
         if then == "read":
             self._read_again()
@@ -455,7 +451,7 @@ class WireClient(Client):
             self._world.passed(f"{point}.after")
             return False
         self._learn(frame)
-        self._hear(frame.run_id)
+        self._unseen.hear(frame.run_id)
         shown = self.page.frame(frame, event_id)
         self._record_applied(
             frame,
@@ -466,10 +462,6 @@ class WireClient(Client):
         )
         self._world.passed(f"{point}.after")
         return True
-
-    def _hear(self, run: str | None) -> None:
-        self._heard[run] = None
-        self._unheard.pop(run, None)
 
     def look(self, reason: str) -> None:
         """Records what the page shows."""
