@@ -64,10 +64,6 @@ call was not started.  What is left may go with the power: text of an open messa
 """
 
 
-class BadRow(ValueError):
-    """A stored row cannot be read."""
-
-
 @frozen(kw_only=True)
 class Event:
     """One row.
@@ -105,30 +101,27 @@ class Event:
 
 
 _FIELDS = ("run_id", "session_id", "seq", "attempt", "epoch", "at", "kind", "actor", "origin", "payload", "v")
-_encode = json.JSONEncoder(ensure_ascii=True, separators=(",", ":"), sort_keys=True).encode
+_encode = json.JSONEncoder(ensure_ascii=True, separators=(",", ":")).encode
 
 
 def to_json(event: Event) -> str:
-    """Returns a row as one line of canonical ASCII JSON, so that any text survives any store."""
-    record = {name: getattr(event, name) for name in _FIELDS}
-    record["event_id"] = event.event_id
-    return _encode(record)
+    """Returns a row as one line of ASCII JSON, so that any text survives any store."""
+    return _encode({name: getattr(event, name) for name in _FIELDS})
 
 
 def from_json(line: str) -> Event:
     """Returns the row that :func:`to_json` wrote.
 
     Raises:
-        BadRow: it is not a row, of another format, or of a kind that nobody knows.
+        ValueError: it is not JSON, or not a row, of another format, or of a kind that nobody knows.
     """
+    record = json.loads(line)
     try:
-        record = json.loads(line)
-        event_id = record.pop("event_id")
         event = Event(**record)
-    except (ValueError, TypeError, KeyError, AttributeError) as error:
-        raise BadRow(f"not a journal row ({error}): {str(line)[:80]}") from None  # a damaged page can give NULL
+    except TypeError as error:
+        raise ValueError(f"not a journal row: {error}") from None
     if event.v != FORMAT:
-        raise BadRow(f"row {event_id} has format {event.v}, this version reads {FORMAT}")
-    if event.kind not in KINDS or event_id != event.event_id:
-        raise BadRow(f"row {event_id} of kind {event.kind!r} is not one that this version writes")
+        raise ValueError(f"row {event.event_id} has format {event.v}, this version reads {FORMAT}")
+    if event.kind not in KINDS:
+        raise ValueError(f"row {event.event_id} of kind {event.kind!r} is not one that this version writes")
     return event

@@ -18,7 +18,7 @@ from reference_impl.journal import Refused, decide_end
 from reference_impl.state import State
 
 
-def recover(state: State, stamp: Stamp, *, closures: bool = True) -> tuple[Event, ...]:
+def recover(state: State, stamp: Stamp, *, closures: bool) -> tuple[Event, ...]:
     """Returns the rows that end every run without a terminal, oldest first.
 
     Args:

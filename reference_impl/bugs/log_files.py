@@ -6,7 +6,7 @@ import json
 from collections.abc import Callable, Iterator, Sequence
 
 from reference_impl.bugs.bug import Bug, with_parts
-from reference_impl.events import BadRow, Event, from_json
+from reference_impl.events import Event, from_json
 from reference_impl.lifecycle import TERMINALS
 from reference_impl.stores.files import write_all
 from reference_impl.stores.log import FILE, LogStore
@@ -99,10 +99,7 @@ class _TrustsLineFeeds(LogStore):
 def _on_trust(data: bytes) -> Iterator[Line]:
     at = 0
     for piece in data.split(b"\n")[:-1]:
-        try:
-            _, _, synced, epoch, rows = json.loads(piece.decode("latin-1"))
-        except ValueError as error:
-            raise BadRow(f"not a line ({error})") from None
+        _, _, synced, epoch, rows = json.loads(piece.decode("latin-1"))
         end = at + len(piece) + 1
         yield Line(at, end, synced, epoch, tuple(map(json.dumps, rows)))
         at = end

@@ -22,7 +22,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import pairwise
 
-from reference_impl.events import BadRow, Event, from_json, to_json
+from reference_impl.events import Event, from_json, to_json
 from reference_impl.stores.base import DuplicateRow, StaleWriter, StoreClosed, StoreError
 from reference_impl.stores.files import write_all
 from reference_impl.stores.log_lines import Line, to_line, whole_lines
@@ -60,7 +60,7 @@ class LogStore:
             except BaseException:
                 file.close()
                 raise
-        except (OSError, OutcomeUnknown, BadRow) as error:
+        except (OSError, OutcomeUnknown, ValueError) as error:
             raise StoreError(f"{FILE}: {error}") from error
         file.unlock()
         self._file = file

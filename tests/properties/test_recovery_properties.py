@@ -104,12 +104,12 @@ def test_recovery_of_any_beginning_is_proven_whole_and_done_once(case: Plan, pla
     known = rows[: place % (len(rows) + 1)]
     state = state_of(known)
     opened = state.active_runs()
-    added = recover(state, Stamp(NEXT_EPOCH, 0))
+    added = recover(state, Stamp(NEXT_EPOCH, 0), closures=True)
     check_only_proven(known, added)
     ended = [row.run_id for row in added if row.kind in TERMINALS]
     assert ended == [run.run_id for run in opened]
     whole = state_of(known, added)
-    assert recover(whole, Stamp(NEXT_EPOCH + 1, 0)) == ()
+    assert recover(whole, Stamp(NEXT_EPOCH + 1, 0), closures=True) == ()
     assert not [call for run in whole.runs.values() for call in run.calls.values() if call.open]
     prompts = [item[1] for items in shown(whole).values() for item in items if item[0] == "user"]
     discarded = any(run.discarded for run in whole.runs.values())
@@ -125,8 +125,8 @@ def test_recovery_that_is_cut_off_after_any_row_comes_to_the_same_end(case: Plan
     rows = rows_of(case)
     known = rows[: place % (len(rows) + 1)]
     state = state_of(known)
-    added = recover(state, Stamp(NEXT_EPOCH, 0))
+    added = recover(state, Stamp(NEXT_EPOCH, 0), closures=True)
     first = added[: cut % (len(added) + 1)]
-    second = recover(state_of(known, first), Stamp(NEXT_EPOCH + 1, 0))
+    second = recover(state_of(known, first), Stamp(NEXT_EPOCH + 1, 0), closures=True)
     check_only_proven([*known, *first], second)
     assert shown(state_of(known, first, second)) == shown(state_of(known, added))

@@ -239,7 +239,7 @@ def invariant_sees_a_loss(rows: tuple[Event, ...], promised: int) -> bool:
     state = State()
     for row in rows:
         state.apply(row)
-    for row in recover(state, Stamp(2, 99)):
+    for row in recover(state, Stamp(2, 99), closures=True):
         state.apply(row)
     story = Story()
     if promised >= 1:

@@ -208,5 +208,5 @@ def take_over(store: Store) -> None:
     for event in store.load():
         new.state.apply(event)
     if new.state.active_runs():
-        new.writer.commit(lambda stamp: recover(new.state, stamp))
+        new.writer.commit(lambda stamp: recover(new.state, stamp, closures=True))
     store.close()

@@ -93,7 +93,7 @@ def recovered(open_store: OpenStore, disk: Disk) -> Sequence[Event]:
         for event in store.load():
             server.state.apply(event)
         if server.state.active_runs():
-            server.writer.commit(lambda stamp: recover(server.state, stamp))
+            server.writer.commit(lambda stamp: recover(server.state, stamp, closures=True))
         return store.load()
     finally:
         disk.kill()

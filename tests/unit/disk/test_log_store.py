@@ -194,7 +194,7 @@ def test_the_file_is_certain_before_the_first_row_is_acknowledged() -> None:
 
 
 @pytest.mark.parametrize(
-    ("sector", "barriers"), [(64, (True, True, True)), (96, (False, True, False)), (256, (False, False, False))]
+    ("sector", "barriers"), [(64, (True, True, True)), (96, (False, True, False)), (192, (False, False, False))]
 )
 def test_every_crash_state_of_three_appends_holds_whole_batches_and_all_that_were_promised(
     sector: int, barriers: tuple[bool, ...]

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import json
-
 import pytest
 from attrs import evolve
 
-from reference_impl.events import BARRIERS, KINDS, BadRow, Event, from_json, to_json
+from reference_impl.events import BARRIERS, KINDS, Event, from_json, to_json
 
 ROW = Event(
     run_id="r1",
@@ -34,32 +32,26 @@ def test_any_text_survives_being_written_down() -> None:
     assert from_json(line) == ROW
 
 
-def test_a_row_is_written_in_one_way_only() -> None:
-    turned = evolve(ROW, payload=dict(reversed(ROW.payload.items())))
-    assert to_json(turned) == to_json(ROW)
-
-
-@pytest.mark.parametrize(
-    "line", ["", "[]", "{}", '{"event_id": "r1:1"}', '{"event_id": "r1:1", "colour": 1}', to_json(ROW)[:-5]]
-)
+@pytest.mark.parametrize("line", ["[]", "{}", "null", "0", '{"run_id": "r1"}', to_json(ROW)[:-1] + ',"colour":1}'])
 def test_what_is_not_a_row_is_refused(line: str) -> None:
-    with pytest.raises(BadRow, match="not a journal row"):
+    with pytest.raises(ValueError, match="not a journal row"):
         from_json(line)
 
 
-def _with(**changes: object) -> str:
-    return json.dumps(json.loads(to_json(ROW)) | changes)
+@pytest.mark.parametrize("line", ["", "None", to_json(ROW)[:-5]])
+def test_what_is_not_even_json_is_refused(line: str) -> None:
+    with pytest.raises(ValueError, match=r"line 1 column \d+"):
+        from_json(line)
 
 
 def test_a_row_of_another_format_is_refused() -> None:
-    with pytest.raises(BadRow, match="has format 2"):
-        from_json(_with(v=2))
+    with pytest.raises(ValueError, match="has format 2"):
+        from_json(to_json(evolve(ROW, v=2)))
 
 
-@pytest.mark.parametrize("changes", [{"kind": "message.sung"}, {"event_id": "r1:4"}])
-def test_a_row_that_this_version_does_not_write_is_refused(changes: dict[str, object]) -> None:
-    with pytest.raises(BadRow, match="is not one that this version writes"):
-        from_json(_with(**changes))
+def test_a_row_of_a_kind_that_nobody_knows_is_refused() -> None:
+    with pytest.raises(ValueError, match="is not one that this version writes"):
+        from_json(to_json(evolve(ROW, kind="message.sung")))
 
 
 def test_barriers_are_kinds() -> None:

@@ -11,11 +11,11 @@ from reference_impl.journal import decide_spill
 from reference_impl.recovery import recover
 
 
-def recovered(book: Book, **named: bool) -> list[str]:
+def recovered(book: Book, closures: bool = True) -> list[str]:
     """Lets a new process find the rows, recover, and returns the kinds of what it added."""
     book.epoch += 1
     book.buffers.clear()
-    rows = recover(book.state, Stamp(book.epoch, 99), **named)
+    rows = recover(book.state, Stamp(book.epoch, 99), closures=closures)
     for row in rows:
         book.state.apply(row)
     return [row.kind for row in rows]
@@ -102,13 +102,13 @@ def test_runs_of_all_sessions_are_ended_and_ended_ones_are_left_alone() -> None:
     book.end()
     book.accept("r2", session="s2")
     book.accept("r3", session="s3")
-    rows = recover(book.state, Stamp(2, 0))
+    rows = recover(book.state, Stamp(2, 0), closures=True)
     assert [row.run_id for row in rows if row.kind == "run.aborted"] == ["r2", "r3"]
 
 
 def test_the_same_rows_are_recovered_in_the_same_way() -> None:
     book = Book().started()
     book.open(text="Ans")
-    first = recover(book.state, Stamp(2, 5))
-    later = recover(book.state, Stamp(2, 7))
+    first = recover(book.state, Stamp(2, 5), closures=True)
+    later = recover(book.state, Stamp(2, 7), closures=True)
     assert [evolve(row, at=5) for row in later] == list(first)
