@@ -236,6 +236,8 @@ def _wrong_closure(item: Item, facts: Facts) -> str:
         return ""
     if item.state == "completed":
         return f"a result of call {item.call_id}, which never returned"
+    if item.origin == "tool" and item.text:
+        return f"{quoted(item.text)} as what the tool of call {item.call_id} said, which never returned"
     run = facts.runs.get(tool.run or "")
     if item.call_id in facts.denied:
         return ""  # what is wrong then is that it ran

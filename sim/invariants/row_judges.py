@@ -98,8 +98,9 @@ HONEST_PROVENANCE = Invariant(
         meaning="Everything in a model's row was emitted for that message, in that order; something may be missing, "
         "which other promises judge, but nothing is added. A row of a person holds the words that were sent. A tool "
         "request asks what the model asked. A closure does not claim a result of a call that never returned, nor "
-        "that a call was not started whose tool ran; that a result is missing is the business of "
-        "executed-tool-recorded. What the system adds has an item, or an origin, of its own.",
+        "that a call was not started whose tool ran, nor that the tool wrote what the system did; that a result is "
+        "missing is the business of executed-tool-recorded. What the system adds has an item, or an origin, of its "
+        "own.",
         example='Stop arrives in mid-answer, and the row reads "Hello [interrupted by the user]", which the model '
         "takes for its own words and imitates.",
         usual_cause="Notes for the model are put into the text because there is no other field for them; or a client "

@@ -219,6 +219,20 @@ def a_result_is_made_up() -> Story:
     return story.reads(*LOOK, R("t1"), STOPPED)
 
 
+@ok("honest-provenance")
+def a_closure_that_the_system_writes_is_marked_as_such() -> Story:
+    story = _tool().stops().tool("cancelled").ends("r1", "interrupted", "stopped").quiet()
+    closure = R("t1", "aborted", outcome="unknown", text="The run was interrupted.", origin="synthetic")
+    return story.reads(*LOOK, closure, STOPPED)
+
+
+@bad("honest-provenance")
+def a_closure_that_the_system_writes_is_passed_off_as_the_tools() -> Story:
+    story = _tool().stops().tool("cancelled").ends("r1", "interrupted", "stopped").quiet()
+    closure = R("t1", "aborted", outcome="unknown", text="The run was interrupted.", origin="tool")
+    return story.reads(*LOOK, closure, STOPPED)
+
+
 @bad("honest-provenance")
 def a_request_asks_for_something_else() -> Story:
     story = _tool().tool("returned").answers("model.turn2").ends().quiet()
