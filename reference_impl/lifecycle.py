@@ -154,10 +154,9 @@ def advance(table: Table, state: str, event: str, subject: str) -> str:
     Raises:
         IllegalTransition: the table has no such entry.
     """
-    try:
-        return table[state][event]
-    except KeyError:
-        raise IllegalTransition(event, state, subject) from None
+    if event not in table[state]:
+        raise IllegalTransition(event, state, subject)
+    return table[state][event]
 
 
 def as_mermaid(table: Table) -> str:

@@ -48,7 +48,7 @@ def test_advance_follows_the_table() -> None:
     assert advance(RUN, "running", "run.completed", "r1") == "completed"
 
 
-@pytest.mark.parametrize(("state", "event"), [("completed", "message.interrupted"), ("nowhere", "message.opened")])
+@pytest.mark.parametrize(("state", "event"), [("completed", "message.interrupted"), ("superseded", "message.opened")])
 def test_a_missing_entry_names_event_state_and_subject(state: str, event: str) -> None:
     with pytest.raises(IllegalTransition) as caught:
         advance(MESSAGE, state, event, "r1/m1")
