@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from sim.adapters.protocol import HIDDEN_FROM_MODEL, Item
 from sim.history import Event
+from sim.invariants.answers import answers_count_once
 from sim.invariants.changes import changed
 from sim.invariants.evidence import evidence, moment
 from sim.invariants.facts import NEVER, Facts
@@ -20,7 +21,7 @@ from sim.invariants.verdict import Violation
 
 
 def one_request_one_effect(facts: Facts) -> Iterator[Finding]:
-    """Judges every request key that was accepted or refused, and every tool call that was carried out."""
+    """Judges every request key that was accepted or refused, every tool call that was carried out, and every answer."""
     refused = _refused(facts)
     runs: dict[str, list[Run]] = {}
     for run in facts.runs.values():
@@ -32,6 +33,7 @@ def one_request_one_effect(facts: Facts) -> Iterator[Finding]:
     for tool in facts.tools.values():
         if tool.started:
             yield _judge_starts(tool, facts)
+    yield from answers_count_once(facts)
 
 
 def _refused(facts: Facts) -> list[str]:
@@ -217,7 +219,8 @@ ONE_REQUEST_ONE_EFFECT = Invariant(
         "client's key tells the server that both are one request: the second is answered with the run that there is, "
         "before, during and after that run, and after a restart. The person's message is in the journal once and the "
         "model is not asked again. In the same way a call runs its tool once, however often a person approves it, and "
-        "not at all if a person denied it. A request that was refused leaves nothing behind.",
+        "not at all if a person denied it; of two answers that differ the first counts, and whoever gives the second "
+        "is told so. A request that was refused leaves nothing behind.",
         example="The reply to a submit is lost and the browser sends again; the prompt is there twice, and the tools "
         "run twice.",
         usual_cause="The key is made by the server, or checked and entered in two steps, or kept in memory only; or "

@@ -169,6 +169,32 @@ def a_call_that_is_approved_twice_runs_its_tool_twice() -> Story:
     return story.reads(*look, A("model.turn2", "Hello there"), END("r1"))
 
 
+def _asked_about(*answers: tuple[bool, str]) -> Story:
+    """A call that waits for people, and what they are told of their answers."""
+    story = Story().asks().calls().says("model.turn1", "Look").requests("model.turn1", "t1").completes("model.turn1")
+    for approved, said in answers:
+        story.event("answer.delivered", "r1", "t1", approved=approved).event("answer.answered", "r1", "t1", answer=said)
+    story.event("frame.published", "r1", frame="approval.resolved", message=None, call_id="t1", state="approved")
+    story.tool("started").tool("returned").answers("model.turn2").ends().quiet()
+    look = (U("Hi"), A("model.turn1", "Look"), C("t1"), R("t1"))
+    return story.reads(*look, A("model.turn2", "Hello there"), END("r1"))
+
+
+@ok("one-request-one-effect")
+def the_first_answer_counts_and_one_that_differs_is_late() -> Story:
+    return _asked_about((True, "resolved"), (False, "late"), (True, "resolved"))
+
+
+@bad("one-request-one-effect")
+def two_answers_that_differ_count_both() -> Story:
+    return _asked_about((True, "resolved"), (False, "resolved"))
+
+
+@bad("one-request-one-effect")
+def a_call_is_told_as_approved_that_nobody_approved() -> Story:
+    return _asked_about((False, "late"))
+
+
 @bad("one-request-one-effect")
 def a_refused_request_leaves_its_message() -> Story:
     story = Story().asks().sends("Yo", "k2").event("run.refused", key="k2", reason="busy").answers().ends().quiet()

@@ -122,6 +122,61 @@ def test_denial_that_did_not_count_forbids_nothing(story: Story):
     assert verdict("one-request-one-effect", story).violations == ()
 
 
+# --- which answer counts
+
+
+def told(*answers: tuple[bool, str], crash: bool = False, asked: int = 1) -> Story:
+    """A call that waits for people, and what each is told of the answer."""
+    story = Story().asks().calls().says("model.turn1", "Look").requests("model.turn1", "t1").completes("model.turn1")
+    for turn in range(2, asked + 1):
+        story.calls(f"model.turn{turn}", attempt=turn).requests(f"model.turn{turn}", "t1")
+    for number, (approved, said) in enumerate(answers):
+        if crash and number:
+            story.crashes().starts()
+        story.event("answer.delivered", "r1", "t1", approved=approved).event("answer.answered", "r1", "t1", answer=said)
+    return story
+
+
+def test_of_two_answers_that_differ_one_counts():
+    (violation,) = verdict("one-request-one-effect", told((True, "resolved"), (False, "resolved"))).violations
+    assert violation.promised == "call t1 was approved at 8 ms, and that is the answer"
+    assert violation.found == "a person who denied it after that was told that this counts"
+    (violation,) = verdict("one-request-one-effect", told((False, "resolved"), (True, "resolved"))).violations
+    assert violation.promised.startswith("call t1 was denied")
+
+
+@pytest.mark.parametrize(
+    "story",
+    [
+        told((True, "resolved"), (True, "resolved"), (False, "late")),
+        told((True, "unknown"), (False, "resolved")),
+        told((True, "late")),
+        told((True, "resolved"), (False, "resolved"), crash=True),
+        told((True, "resolved"), (False, "resolved"), asked=2),
+        told((True, "resolved")).event("answer.delivered", "r1", "t1", approved=False),
+        answered(False, True).event("answer.answered", "r1", "t1", answer="resolved"),
+    ],
+)
+def test_the_same_answer_again_and_answers_of_which_nobody_can_tell_are_no_second_answer(story: Story):
+    assert verdict("one-request-one-effect", story).violations == ()
+
+
+@pytest.mark.parametrize(
+    ("answers", "state", "bad"),
+    [
+        ((), "approved", True),
+        (((False, "late"),), "approved", True),
+        ((), "denied", False),
+        (((True, "resolved"),), "approved", False),
+    ],
+)
+def test_nobody_but_people_approves(answers: tuple[tuple[bool, str], ...], state: str, bad: bool):
+    story = told(*answers)
+    story.event("frame.published", "r1", frame="approval.resolved", message=None, call_id="t1", state=state)
+    found = [violation.found for violation in verdict("one-request-one-effect", story).violations]
+    assert found == ["readers are told that it was approved, and nobody has done that"] * bad
+
+
 # --- what was shown when something else than a person interrupted the run
 
 
