@@ -62,24 +62,21 @@ class Batch:
         origin: RowOrigin = "synthetic",
         *,
         actor: str = LEAD.actor,
-        attempt: int | None = None,
         **payload: Any,
     ) -> None:
         """Adds the next row of a run; what nobody said is the system's."""
         actor = "system" if origin == "synthetic" else actor
-        number = run.attempt if attempt is None else attempt
-        self._add(run.run_id, run.session_id, run.seq, number, kind, actor, origin, payload)
+        self._add(run.run_id, run.session_id, run.seq, kind, actor, origin, payload)
 
     def add_to_session(self, session_id: str, seq: int, kind: str, origin: RowOrigin, **payload: Any) -> None:
         """Adds a row that belongs to no run; ``seq`` is the number of the last such row."""
-        self._add(f"@{session_id}", session_id, seq, 1, kind, "system", origin, payload)
+        self._add(f"@{session_id}", session_id, seq, kind, "system", origin, payload)
 
     def _add(
         self,
         run_id: str,
         session_id: str,
         seq: int,
-        attempt: int,
         kind: str,
         actor: str,
         origin: RowOrigin,
@@ -91,7 +88,6 @@ class Batch:
                 run_id=run_id,
                 session_id=session_id,
                 seq=seq + added,
-                attempt=attempt,
                 epoch=self._stamp.epoch,
                 at=self._stamp.at,
                 kind=kind,
@@ -103,20 +99,11 @@ class Batch:
 
     # --- messages
 
-    def opened(self, run: Run, attempt: int, source: str | None, speaker: Speaker) -> str:
+    def opened(self, run: Run, source: str | None, speaker: Speaker) -> str:
         """Opens a message and returns the id that it has from now on."""
         message_id = f"{run.run_id}/m{len(run.messages)}"  # the person's message is number 0
         data = {} if speaker.call_id is None else {"for_call": speaker.call_id}
-        self.add(
-            run,
-            "message.opened",
-            "model",
-            actor=speaker.actor,
-            attempt=attempt,
-            message_id=message_id,
-            source=source,
-            **data,
-        )
+        self.add(run, "message.opened", "model", actor=speaker.actor, message_id=message_id, source=source, **data)
         return message_id
 
     def aliased(
@@ -127,12 +114,11 @@ class Batch:
         if new:
             self.add(run, "message.id_aliased", "model", actor=actor, message_id=message_id, aliases=new)
 
-    def superseded(self, run: Run, stale: Iterable[str], attempt: int) -> None:
+    def superseded(self, run: Run, stale: Iterable[str]) -> None:
         """Lets a later attempt take the place of what an earlier one left."""
         for message_id in stale:
             if "message.superseded" in MESSAGE[run.messages[message_id].state]:
-                reason = f"attempt {attempt} answers"
-                self.add(run, "message.superseded", attempt=attempt, message_id=message_id, reason=reason)
+                self.add(run, "message.superseded", message_id=message_id, reason="a later attempt answers")
 
     def taken_back(self, run: Run, message: Message) -> None:
         """Takes back a message that was opened and of which nothing is left: readers may show it, empty and open."""
@@ -180,16 +166,15 @@ class Batch:
         """Notes the one answer about a call."""
         self.add(run, "approval.resolved", origin, call_id=call_id, approved=approved, reason=by)
 
-    def closed(self, run: Run, call_id: str, state: str, text: str = "", reason: str = "the run ended") -> None:
+    def closed(self, run: Run, call_id: str, state: str, text: str, reason: str) -> None:
         """Closes a call that never returned, and claims no more than its state allows."""
-        outcome = OUTCOMES[state]
         self.add(
             run,
             "tool.aborted",
             call_id=call_id,
             closure_id=f"{call_id}#closure",
-            outcome=outcome,
-            text=text or CLOSURES[outcome],
+            outcome=OUTCOMES[state],
+            text=text,
             reason=reason,
         )
 
@@ -204,12 +189,17 @@ class Batch:
                 self.interrupted(run, message, cause, buffered)
 
     def left_open(self, run: Run, cause: str | None, buffered: Buffered, closures: bool) -> None:
-        """Interrupts every open message, requests the calls it had asked for, and closes every open call."""
+        """Interrupts every open message, requests the calls it had asked for, and closes every open call.
+
+        What is rolled back leaves nothing, so there is nothing to interrupt.
+        """
+        if cause == "rolled_back":
+            return
         states = self._interrupted_all(run, run.messages.values(), cause, buffered)
         states |= {call.call_id: call.state for call in run.calls.values() if call.open}
         if closures:
             for call_id, state in states.items():
-                self.closed(run, call_id, state)
+                self.closed(run, call_id, state, CLOSURES[OUTCOMES[state]], "the run ended")
 
     def delegated_left_open(self, run: Run, call_id: str, cause: str, buffered: Buffered) -> None:
         """Does the same for what a sub-agent leaves behind whose call is over; the run goes on."""
@@ -220,7 +210,7 @@ class Batch:
         for own, state in states.items():
             if state == "waiting" and run.state == "waiting":  # a run that is being stopped waits for nobody
                 self.answered(run, own, False, "synthetic", "the sub-agent is over")
-            self.closed(run, own, state, reason="the sub-agent is over")
+            self.closed(run, own, state, CLOSURES[OUTCOMES[state]], "the sub-agent is over")
 
     def _interrupted_all(
         self, run: Run, messages: Iterable[Message], cause: str | None, buffered: Buffered

@@ -41,7 +41,7 @@ class Content:
     def size(self) -> int:
         """Bytes of all text in UTF-8; a split code point counts like a whole one."""
         parts = [self.text, self.reasoning, *(call.arguments for call in self.calls)]
-        return sum(len(part) if part.isascii() else len(part.encode("utf-8", "surrogatepass")) for part in parts)
+        return sum(len(part.encode("utf-8", "surrogatepass")) for part in parts)
 
     def plus(self, more: Content) -> Content:
         """Returns this content followed by ``more``; arguments of a call already open go to that call."""
@@ -86,8 +86,6 @@ def content_from_data(data: Mapping[str, Any]) -> Content:
 
 
 def _united(aliases: tuple[str, ...], more: tuple[str, ...]) -> tuple[str, ...]:
-    if not more or more == aliases:  # nearly every piece of a stream
-        return aliases
     return tuple(dict.fromkeys(aliases + more))
 
 

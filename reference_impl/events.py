@@ -72,7 +72,6 @@ class Event:
         run_id: the run it belongs to; ``@<session>`` for rows that belong to no run.
         session_id: the conversation.
         seq: position in the run, from 1, without gaps.
-        attempt: of the run; a larger number supersedes.
         epoch: the writer's fencing token.
         at: virtual nanoseconds; data, never an order.
         kind: a key of :data:`KINDS`.
@@ -85,7 +84,6 @@ class Event:
     run_id: str
     session_id: str
     seq: int
-    attempt: int
     epoch: int
     at: int
     kind: str
@@ -100,7 +98,7 @@ class Event:
         return f"{self.run_id}:{self.seq}"
 
 
-_FIELDS = ("run_id", "session_id", "seq", "attempt", "epoch", "at", "kind", "actor", "origin", "payload", "v")
+_FIELDS = ("run_id", "session_id", "seq", "epoch", "at", "kind", "actor", "origin", "payload", "v")
 _encode = json.JSONEncoder(ensure_ascii=True, separators=(",", ":")).encode
 
 

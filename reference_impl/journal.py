@@ -100,7 +100,6 @@ def decide_open(
     stamp: Stamp,
     run_id: str,
     *,
-    attempt: int = 1,
     stale: Iterable[str] = (),
     source: str | None = None,
     speaker: Speaker = LEAD,
@@ -112,8 +111,8 @@ def decide_open(
     if run.state not in AT_WORK:
         return Refused("stopping")
     batch = Batch(stamp)
-    batch.superseded(run, stale, attempt)
-    batch.opened(run, attempt, source, speaker)
+    batch.superseded(run, stale)
+    batch.opened(run, source, speaker)
     return batch.rows()
 
 
@@ -140,9 +139,7 @@ def decide_complete(
     content: Content,
     *,
     reason: str = "end_turn",
-    attempt: int | None = None,
     stale: Iterable[str] = (),
-    audit: bool = True,
     speaker: Speaker = LEAD,
 ) -> Decision:
     """Completes a message, or opens and completes one that no chunk had opened.
@@ -157,25 +154,21 @@ def decide_complete(
     if stamp.epoch < run.epoch:
         return Refused("replaced")
     if run.ended:
-        return _rejected(run, stamp, audit, "message.completed", message_id=message_id, **content_to_data(content))
+        return _rejected(run, stamp, "message.completed", message_id=message_id, **content_to_data(content))
     if message is not None and "message.completed" not in MESSAGE[message.state]:
         return Refused("not_open")
     batch = Batch(stamp)
-    number = run.attempt if attempt is None else attempt
-    batch.superseded(run, stale, number)
+    batch.superseded(run, stale)
     if content.empty:
         return batch.rows()
     if message is None:
-        message_id = batch.opened(run, number, next(iter(content.aliases), None), speaker)
+        message_id = batch.opened(run, next(iter(content.aliases), None), speaker)
     assert message_id is not None
     known = () if message is None else message.content.aliases
     actor = (speaker if message is None else message.speaker).actor
     batch.aliased(run, message_id, known, content.aliases, actor)
-    supersedes = {"supersedes": message.row} if message is not None and message.state == "interrupted" else {}
-    data = content_to_data(content) | supersedes
-    batch.add(
-        run, "message.completed", "model", actor=actor, attempt=number, message_id=message_id, reason=reason, **data
-    )
+    data = content_to_data(content)
+    batch.add(run, "message.completed", "model", actor=actor, message_id=message_id, reason=reason, **data)
     batch.requested(run, message_id, content.calls, stale, actor)
     return batch.rows()
 
@@ -221,9 +214,7 @@ def decide_end(
     *,
     reason: str = "",
     buffered: Buffered = nothing_buffered,
-    closures: bool = True,
-    audit: bool = True,
-    evidence: str = "",
+    closures: bool,
 ) -> Decision:
     """Ends a run: what is open is interrupted or closed, and the terminal comes last, all in one batch.
 
@@ -236,24 +227,18 @@ def decide_end(
         reason: in words.
         buffered: buffers of open messages.
         closures: whether open calls get a closure here rather than when they are read.
-        audit: whether a later terminal is kept as ``terminal.rejected``.
-        evidence: for a recovery, what it goes by.
     """
     run = state.runs[run_id]
     if stamp.epoch < run.epoch:
         return Refused("replaced")
     if run.ended:
-        return _rejected(run, stamp, audit, kind, cause=cause)
+        return _rejected(run, stamp, kind, cause=cause)
     if kind not in RUN[run.state]:
         return Refused("stopping")
     if run.state == "cancelling":
         cause = run.cause
     batch = Batch(stamp)
-    if cause != "rolled_back":
-        batch.left_open(run, cause, buffered, closures)
-    if evidence:
-        added = [row.kind for row in batch.rows()]
-        batch.add(run, "recovery.applied", added=added, evidence=evidence, reason="the process ended")
+    batch.left_open(run, cause, buffered, closures)
     batch.add(run, kind, cause=cause, reason=reason)
     return batch.rows()
 
@@ -278,28 +263,26 @@ def decide_annotate(
     return batch.rows()
 
 
-def decide_rewrite(
-    state: State,
-    stamp: Stamp,
-    session_id: str,
-    operation: Literal["compact", "clear"],
-    *,
-    base: int,
-    text: str = "",
-) -> Decision:
-    """Replaces what is shown or given, if the session is idle and still at revision ``base``."""
+def decide_compact(state: State, stamp: Stamp, session_id: str, *, base: int, text: str) -> Decision:
+    """Puts the model's summary in the place of what it is given, if the session is idle and at revision ``base``."""
+    if not text:
+        return Refused("empty")
+    return _rewritten(state, stamp, session_id, base, "model", operation="compact", text=text)
+
+
+def decide_clear(state: State, stamp: Stamp, session_id: str, *, base: int) -> Decision:
+    """Begins what is shown and given anew, if the session is idle and still at revision ``base``."""
+    return _rewritten(state, stamp, session_id, base, "synthetic", operation="clear")
+
+
+def _rewritten(state: State, stamp: Stamp, session_id: str, base: int, origin: RowOrigin, **payload: str) -> Decision:
     session = state.session(session_id)
     if session.active_runs():
         return Refused("busy")
     if session.revision != base:
         return Refused("stale")
-    if operation == "compact" and not text:
-        return Refused("empty")
     batch = Batch(stamp)
-    origin: RowOrigin = "model" if operation == "compact" else "synthetic"
-    batch.add_to_session(
-        session_id, session.seq, "history.rewritten", origin, operation=operation, base=base, text=text
-    )
+    batch.add_to_session(session_id, session.seq, "history.rewritten", origin, base=base, **payload)
     return batch.rows()
 
 
@@ -314,9 +297,7 @@ def current(state: State, stamp: Stamp, run_id: str) -> Run | Refused:
     return Refused("ended") if run.ended else run
 
 
-def _rejected(run: Run, stamp: Stamp, audit: bool, kind: str, **payload: Any) -> Decision:
-    if not audit:
-        return Refused("ended")
+def _rejected(run: Run, stamp: Stamp, kind: str, **payload: Any) -> Decision:
     batch = Batch(stamp)
     batch.add(run, "terminal.rejected", what=kind, reason=f"the run is {run.state}", **payload)
     return batch.rows()

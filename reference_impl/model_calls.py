@@ -153,7 +153,6 @@ class ModelCalls:
                 state,
                 stamp,
                 run.run_id,
-                attempt=response.attempt,
                 stale=response.stale,
                 source=source,
                 speaker=self.speaker,
@@ -201,9 +200,7 @@ class ModelCalls:
                 message_id,
                 content,
                 reason=reason,
-                attempt=response.attempt,
                 stale=response.stale,
-                audit=writer.audits,
                 speaker=self.speaker,
             )
         )

@@ -12,9 +12,8 @@ adds nothing.
 
 from __future__ import annotations
 
-from reference_impl.batch import Stamp
+from reference_impl.batch import Batch, Stamp, nothing_buffered
 from reference_impl.events import Event
-from reference_impl.journal import Refused, decide_end
 from reference_impl.state import State
 
 
@@ -28,8 +27,10 @@ def recover(state: State, stamp: Stamp, *, closures: bool) -> tuple[Event, ...]:
     """
     rows: list[Event] = []
     for run in state.active_runs():
-        evidence = f"rows up to {run.run_id}:{run.seq}"
-        ended = decide_end(state, stamp, run.run_id, "run.aborted", "crashed", closures=closures, evidence=evidence)
-        assert not isinstance(ended, Refused), f"run {run.run_id} is open, yet {ended}"
-        rows += ended
+        batch, cause = Batch(stamp), run.cause or "crashed"
+        batch.left_open(run, cause, nothing_buffered, closures)
+        added, evidence = [row.kind for row in batch.rows()], f"rows up to {run.run_id}:{run.seq}"
+        batch.add(run, "recovery.applied", added=added, evidence=evidence, reason="the process ended")
+        batch.add(run, "run.aborted", cause=cause, reason="")
+        rows += batch.rows()
     return tuple(rows)

@@ -37,7 +37,6 @@ CAPABILITIES = Capabilities(
         "partial_form",
         "stopped_turn",
         "orphans",
-        "second_terminal",
         "sync",
         "reattach",
         "bad_cursor",

@@ -2,11 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, ClassVar, Literal
+from collections.abc import Callable, Mapping
+from typing import Any, ClassVar
 
+from reference_impl.batch import Stamp
 from reference_impl.calls import decide_answer
-from reference_impl.journal import Refused, decide_accept, decide_annotate, decide_rewrite, decide_stop
+from reference_impl.journal import (
+    Decision,
+    Refused,
+    decide_accept,
+    decide_annotate,
+    decide_clear,
+    decide_compact,
+    decide_stop,
+)
 from reference_impl.recovery import recover
 from reference_impl.stores.base import Store
 from reference_impl.worker import Worker
@@ -195,18 +204,17 @@ class Server:
                 finished = finished or event.kind == "finish"
         if not finished:
             raise ModelError("silent_end", "the summary has no finish, nothing was rewritten")
-        await self._rewrite(session_id, "compact", base, text)
+        await self._rewrite(
+            session_id, lambda stamp: decide_compact(self.state, stamp, session_id, base=base, text=text)
+        )
 
     async def clear(self, session_id: str) -> None:
         """Begins the history anew; the rows stay."""
-        await self._rewrite(session_id, "clear", self.state.session(session_id).revision)
+        base = self.state.session(session_id).revision
+        await self._rewrite(session_id, lambda stamp: decide_clear(self.state, stamp, session_id, base=base))
 
-    async def _rewrite(
-        self, session_id: str, operation: Literal["compact", "clear"], base: int, text: str = ""
-    ) -> None:
+    async def _rewrite(self, session_id: str, decide: Callable[[Stamp], Decision]) -> None:
         async with self.writer.critical(session_id):
-            decision = self.writer.commit(
-                lambda stamp: decide_rewrite(self.state, stamp, session_id, operation, base=base, text=text)
-            )
+            decision = self.writer.commit(decide)
         if isinstance(decision, Refused):
             raise StaleRevision(f"{session_id} is {decision.reason}: nothing was rewritten")

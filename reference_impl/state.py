@@ -111,7 +111,6 @@ class Run:
         cause: why it ended, or is about to.
         seq: number of its last row.
         epoch: of its last row.
-        attempt: of its last row.
         messages: in order of opening, the person's first.
         calls: in order of request; one that a later attempt asks for anew takes the place of the earlier.
         entries: what a history shows, in the order of the rows: (``message``, ``request`` or ``closure``, whose).
@@ -126,7 +125,6 @@ class Run:
     cause: str | None = None
     seq: int = 0
     epoch: int = 0
-    attempt: int = 1
     messages: dict[str, Message] = Factory(dict)
     calls: dict[str, Call] = Factory(dict)
     entries: list[tuple[str, Message | Call]] = Factory(list)
@@ -218,7 +216,7 @@ class State:
             run = self.runs.get(event.run_id) or Run(event.run_id, event.session_id)
             self._follows(event, run.seq, run.epoch)
             _RUN_ROWS[event.kind](self, run, event)
-            run.seq, run.epoch, run.attempt = event.seq, event.epoch, event.attempt
+            run.seq, run.epoch = event.seq, event.epoch
             run.rendered.clear()
         session.revision += 1
 

@@ -175,5 +175,4 @@ class Worker(ModelCalls):
             reason=reason,
             buffered=self.writer.snapshot,
             closures=self.writer.closes_on_write,
-            audit=self.writer.audits,
         )

@@ -102,11 +102,6 @@ class Writer:
         """Whether open calls are closed in the journal, rather than by whoever reads it."""
         return self.policies["orphans"] == "on_write"
 
-    @property
-    def audits(self) -> bool:
-        """Whether what comes after a terminal is kept as a row."""
-        return self.policies["second_terminal"] == "first_wins"
-
     def critical(self, session_id: str) -> AbstractAsyncContextManager[None]:
         """The one operation on the journal of a session; its body must not wait."""
         return self.ports.step("store.append", touches=(f"journal:{session_id}",))

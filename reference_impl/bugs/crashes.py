@@ -58,10 +58,10 @@ class _CallsItDone(_RecoversAsItLikes):
     """Ends it as the end of a run is always written."""
 
     def end(self, run: Run, stamp: Stamp) -> Decision:
-        done = decide_end(self.state, stamp, run.run_id, "run.completed", None)
+        done = decide_end(self.state, stamp, run.run_id, "run.completed", None, closures=True)
         if not isinstance(done, Refused):
             return done
-        return decide_end(self.state, stamp, run.run_id, "run.aborted", "crashed")  # it had not begun
+        return decide_end(self.state, stamp, run.run_id, "run.aborted", "crashed", closures=True)  # it had not begun
 
 
 class _CountsFromTheLastRow(_RecoversAsItLikes):

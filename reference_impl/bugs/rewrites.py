@@ -119,7 +119,7 @@ class _WakesUpLate(Server):
             self.writer.late[run.run_id] = True
 
     def _decide(self, run: Run) -> Callable[[Stamp], Decision]:
-        return lambda stamp: decide_end(self.state, stamp, run.run_id, "run.aborted", "lost_lease", audit=True)
+        return lambda stamp: decide_end(self.state, stamp, run.run_id, "run.aborted", "lost_lease", closures=True)
 
 
 REWRITES = (

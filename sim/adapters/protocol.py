@@ -40,7 +40,6 @@ POLICIES: Mapping[str, tuple[str, ...]] = {
     "partial_form": ("state", "flag"),
     "stopped_turn": ("marker", "user_only"),
     "orphans": ("on_write", "on_read"),
-    "second_terminal": ("first_wins", "refuse"),
     "sync": ("every_event", "barriers"),
     "reattach": ("suffix", "whole_turn"),
     "bad_cursor": ("restart", "gap"),

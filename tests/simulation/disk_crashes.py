@@ -195,7 +195,6 @@ def _row(seq: int, words: int) -> Event:
         run_id="run1",
         session_id="main",
         seq=seq,
-        attempt=1,
         epoch=1,
         at=seq,
         kind="message.delta",

@@ -71,7 +71,6 @@ def crashed(open_store: OpenStore) -> Image:
                     run_id="r3",
                     session_id="s3",
                     seq=1,
-                    attempt=1,
                     epoch=1,
                     at=0,
                     kind="run.accepted",

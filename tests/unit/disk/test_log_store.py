@@ -23,7 +23,6 @@ def row(seq: int, text: str = "hi") -> Event:
         run_id="r",
         session_id="s",
         seq=seq,
-        attempt=1,
         epoch=1,
         at=0,
         kind="message.delta",

@@ -104,7 +104,8 @@ class Book:
         return self.take(decide_stop, session, run, buffered=self.buffered, **named)
 
     def end(self, run: str = "r1", kind: str = "run.completed", cause: str | None = None, **named: Any) -> Decision:
-        return self.take(decide_end, run, kind, cause, buffered=self.buffered, **named)
+        named = {"closures": True, "buffered": self.buffered} | named
+        return self.take(decide_end, run, kind, cause, **named)
 
     def history(self, session: str = "s1", **policies: str) -> tuple[Item, ...]:
         return history(self.state, session, policies, self.buffered)

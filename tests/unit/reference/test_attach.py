@@ -9,7 +9,7 @@ from stream_fakes import log_of
 from reference_impl.attach import Decision, decide_attach, read_cursor
 from reference_impl.content import Content
 from reference_impl.frame_log import FrameLog
-from reference_impl.journal import decide_annotate, decide_rewrite, decide_spill
+from reference_impl.journal import decide_annotate, decide_clear, decide_compact, decide_spill
 from reference_impl.state import Speaker
 
 DEFAULTS = {"reattach": "suffix", "bad_cursor": "restart"}
@@ -130,7 +130,7 @@ def test_a_cursor_within_a_row_of_which_only_the_whole_is_known_is_not_guessed()
 
 def test_a_cursor_of_before_a_clear_is_a_gap() -> None:
     book = idle()
-    book.take(decide_rewrite, "s1", "clear", base=book.state.session("s1").revision)
+    book.take(decide_clear, "s1", base=book.state.session("s1").revision)
     assert short(book, "r1:7") == "gap"
     assert short(book, "nonsense") == "gap"
     assert short(book, None) == "204"
@@ -174,7 +174,7 @@ def test_a_restart_gives_every_run_that_is_shown() -> None:
     book = two_runs()
     assert short(book, "nonsense") == "restart whole from r1:2"
     book.end("r2")
-    book.take(decide_rewrite, "s1", "clear", base=book.state.session("s1").revision)
+    book.take(decide_clear, "s1", base=book.state.session("s1").revision)
     book.started("r3")
     assert short(book, "nonsense") == "restart whole from r3:2"
 
@@ -194,7 +194,7 @@ def test_a_run_whose_beginning_is_dropped_comes_in_one_piece() -> None:
 
 def test_a_summary_between_two_runs_is_no_run() -> None:
     book = idle()
-    book.take(decide_rewrite, "s1", "compact", base=book.state.session("s1").revision, text="So far")
+    book.take(decide_compact, "s1", base=book.state.session("s1").revision, text="So far")
     book.started("r2")
     assert decided(book, "nonsense").whole_turn
     assert short(book, None) == "fresh whole from r2:2"

@@ -10,10 +10,11 @@ from reference_impl.content import Content
 from reference_impl.journal import (
     Refused,
     decide_annotate,
+    decide_clear,
+    decide_compact,
     decide_complete,
     decide_end,
     decide_open,
-    decide_rewrite,
     decide_spill,
     decide_start,
 )
@@ -130,10 +131,8 @@ def test_a_completion_before_the_terminal_supersedes_the_partial() -> None:
     book = Book().started()
     message = book.open(text="Ans")
     book.stop()
-    partial = book.state.messages[message].row
     decision = book.complete("r1", message, "Answer")
     assert kinds_of(decision) == ["message.completed"]
-    assert decision[0].payload["supersedes"] == partial  # type: ignore[index]  # not refused
     kept = book.state.messages[message]
     assert (kept.state, kept.content.text, kept.cause) == ("completed", "Answer", None)
 
@@ -150,18 +149,10 @@ def test_a_completion_after_the_terminal_is_an_audit_row() -> None:
     assert book.history() == before
 
 
-def test_a_completion_after_the_terminal_can_be_refused_without_a_row() -> None:
-    book = Book().started()
-    message = book.open(text="Ans")
-    book.end(kind="run.failed", cause="failed")
-    decision = book.take(decide_complete, "r1", message, Content("Answer"), audit=False)
-    assert decision == Refused("ended")
-
-
 def test_a_completion_of_a_message_that_a_later_attempt_replaced_is_refused() -> None:
     book = Book().started()
     stale = book.open(text="Uno")
-    book.open(stale=[stale], attempt=2)
+    book.open(stale=[stale])
     assert book.complete("r1", stale, "Uno dos") == Refused("not_open")
 
 
@@ -187,9 +178,8 @@ def test_a_piece_that_is_nothing_but_a_new_name_is_no_text() -> None:
 def test_a_later_attempt_supersedes_what_the_earlier_one_left_and_keeps_it_auditable() -> None:
     book = Book().started()
     stale = book.open(text="Uno")
-    decision = book.take(decide_open, "r1", attempt=2, stale=[stale])
+    decision = book.take(decide_open, "r1", stale=[stale])
     assert kinds_of(decision) == ["message.superseded", "message.opened"]
-    assert [row.attempt for row in book.rows[-2:]] == [2, 2]
     assert book.state.messages[stale].state == "superseded"
     assert "message.opened" in book.kinds()
 
@@ -197,14 +187,14 @@ def test_a_later_attempt_supersedes_what_the_earlier_one_left_and_keeps_it_audit
 def test_a_message_is_superseded_once() -> None:
     book = Book().started()
     stale = book.open(text="Uno")
-    book.open(stale=[stale], attempt=2)
+    book.open(stale=[stale])
     assert kinds_of(book.take(decide_complete, "r1", "r1/m2", Content("Dos"), stale=[stale])) == ["message.completed"]
 
 
 def test_an_empty_answer_of_a_later_attempt_supersedes_too() -> None:
     book = Book().started()
     stale = book.open(text="Uno")
-    decision = book.take(decide_complete, "r1", None, Content(), attempt=2, stale=[stale])
+    decision = book.take(decide_complete, "r1", None, Content(), stale=[stale])
     assert kinds_of(decision) == ["message.superseded"]
 
 
@@ -212,7 +202,7 @@ def test_a_later_attempt_may_ask_for_the_same_call_again() -> None:
     book = Book().started()
     stale = book.open()
     book.complete("r1", stale, "Look", call("c1"))
-    fresh = book.open(stale=[stale], attempt=2)
+    fresh = book.open(stale=[stale])
     assert "tool.requested" in kinds_of(book.complete("r1", fresh, "Look", call("c1")))
     assert book.state.runs["r1"].calls["c1"].message_id == fresh
 
@@ -222,7 +212,7 @@ def test_a_later_attempt_asks_anew_in_the_batch_that_supersedes() -> None:
     stale = book.open()
     book.complete("r1", stale, "Look", call("c1"))
     content = Content("Look", calls=(call("c1"),))
-    decision = book.take(decide_complete, "r1", None, content, attempt=2, stale=[stale])
+    decision = book.take(decide_complete, "r1", None, content, stale=[stale])
     assert kinds_of(decision)[-1] == "tool.requested"
 
 
@@ -370,12 +360,6 @@ def test_the_first_terminal_wins_and_a_later_one_is_kept_for_audit() -> None:
     assert book.state.runs["r1"].state == "completed"
 
 
-def test_a_later_terminal_can_be_refused_without_a_row() -> None:
-    book = Book().started()
-    book.end()
-    assert book.end(audit=False) == Refused("ended")
-
-
 def test_whole_calls_of_an_interrupted_message_are_requested_and_closed_and_half_ones_are_not() -> None:
     book = Book().started()
     message = book.open()
@@ -455,23 +439,23 @@ def test_an_annotation_of_an_unknown_or_foreign_message_is_refused(session: str,
 def test_an_annotation_of_a_message_that_is_gone_is_refused() -> None:
     book = Book().started()
     stale = book.open(text="Uno")
-    book.open(stale=[stale], attempt=2)
+    book.open(stale=[stale])
     assert book.take(decide_annotate, "s1", stale, {}) == Refused("unknown")
 
 
 def test_a_rewrite_needs_an_idle_session_and_its_own_revision() -> None:
     book = Book().started()
-    assert book.take(decide_rewrite, "s1", "clear", base=2) == Refused("busy")
+    assert book.take(decide_clear, "s1", base=2) == Refused("busy")
     book.end()
-    assert book.take(decide_rewrite, "s1", "clear", base=2) == Refused("stale")
-    assert kinds_of(book.take(decide_rewrite, "s1", "clear", base=3)) == ["history.rewritten"]
+    assert book.take(decide_clear, "s1", base=2) == Refused("stale")
+    assert kinds_of(book.take(decide_clear, "s1", base=3)) == ["history.rewritten"]
 
 
 def test_an_empty_summary_replaces_nothing() -> None:
     book = Book()
-    assert book.take(decide_rewrite, "s1", "compact", base=0) == Refused("empty")
+    assert book.take(decide_compact, "s1", base=0, text="") == Refused("empty")
 
 
 def test_an_unknown_run_is_an_error_of_ours() -> None:
     with pytest.raises(KeyError):
-        Book().take(decide_end, "r9", "run.completed", None)
+        Book().take(decide_end, "r9", "run.completed", None, closures=True)

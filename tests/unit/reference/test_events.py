@@ -11,7 +11,6 @@ ROW = Event(
     run_id="r1",
     session_id="s1",
     seq=3,
-    attempt=1,
     epoch=2,
     at=5,
     kind="message.completed",

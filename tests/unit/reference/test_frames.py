@@ -42,7 +42,7 @@ def stopped() -> Book:
 
 def superseded() -> Book:
     book = streams()
-    book.take(decide_complete, "r1", None, Content("Again"), attempt=2, stale=("r1/m1",))
+    book.take(decide_complete, "r1", None, Content("Again"), stale=("r1/m1",))
     book.end()
     return book
 

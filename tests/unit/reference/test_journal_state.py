@@ -8,7 +8,7 @@ from reference_fakes import Book, call
 
 from reference_impl.batch import Batch, Stamp
 from reference_impl.content import Content
-from reference_impl.journal import decide_annotate, decide_complete, decide_rewrite
+from reference_impl.journal import decide_annotate, decide_clear, decide_complete
 from reference_impl.lifecycle import IllegalTransition
 from reference_impl.state import LEAD, BrokenSequence, Speaker, State
 
@@ -129,7 +129,7 @@ def test_session_rows_have_numbers_of_their_own() -> None:
     book = Book().started()
     book.end()
     book.take(decide_annotate, "s1", "r1/user", {"a": 1})
-    book.take(decide_rewrite, "s1", "clear", base=book.state.session("s1").revision)
+    book.take(decide_clear, "s1", base=book.state.session("s1").revision)
     assert [row.event_id for row in book.rows[-2:]] == ["@s1:1", "@s1:2"]
     with pytest.raises(BrokenSequence):
         book.state.apply(book.rows[-1])

@@ -8,7 +8,7 @@ from reference_fakes import Book, call, shape
 from reference_impl.calls import decide_tool_end
 from reference_impl.content import Content
 from reference_impl.frames import frame
-from reference_impl.journal import decide_annotate, decide_complete, decide_rewrite
+from reference_impl.journal import decide_annotate, decide_clear, decide_compact, decide_complete
 from reference_impl.lifecycle import CAUSES
 from reference_impl.projections import MARKERS, delegated
 from reference_impl.state import Speaker
@@ -124,7 +124,7 @@ def test_what_a_later_attempt_replaced_is_not_shown() -> None:
     book = Book().started()
     stale = book.open()
     book.complete("r1", stale, "Uno", call("c1"))
-    book.complete("r1", book.open(stale=[stale], attempt=2), "Dos")
+    book.complete("r1", book.open(stale=[stale]), "Dos")
     book.end(closures=False)
     assert shape(book.history()) == ["user Hi", "assistant Dos", "marker"]
     assert shape(book.context()) == ["user Hi", "assistant Dos"]
@@ -153,14 +153,14 @@ def test_what_has_not_changed_is_not_rendered_again() -> None:
 
 def test_a_clear_leaves_nothing_to_show_or_to_give() -> None:
     book = stopped_in_mid_text()
-    book.take(decide_rewrite, "s1", "clear", base=book.state.session("s1").revision)
+    book.take(decide_clear, "s1", base=book.state.session("s1").revision)
     assert (book.history(), book.context()) == ((), ())
 
 
 def test_a_compaction_gives_the_summary_and_shows_everything() -> None:
     book = Book().started()
     book.end()
-    book.take(decide_rewrite, "s1", "compact", base=3, text="They met.")
+    book.take(decide_compact, "s1", base=3, text="They met.")
     book.started("r2", text="Next")
     assert shape(book.history()) == ["user Hi", "marker", "summary They met.", "user Next"]
     assert shape(book.context()) == ["summary They met.", "user Next"]

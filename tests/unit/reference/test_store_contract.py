@@ -23,7 +23,6 @@ def row(seq: int, run: str = "r1", text: str = "") -> Event:
         run_id=run,
         session_id="s1",
         seq=seq,
-        attempt=1,
         epoch=1,
         at=0,
         kind="message.delta",

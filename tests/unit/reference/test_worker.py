@@ -457,18 +457,6 @@ async def test_a_late_completion_before_the_terminal_wins() -> None:
     assert shape(server.read("s1")) == ["user Hi", "assistant Hello", "marker stopped interrupted"]
 
 
-async def test_a_late_completion_after_the_terminal_leaves_no_row_where_the_policy_refuses_it() -> None:
-    async with serving([text("Hel", "a"), trio.Event()], second_terminal="refuse") as (server, ports):
-        await server.start("s1", "Hi", "k1")
-        await settle()
-        await server.stop("s1", "run1")
-        await settle()
-        late = ports.late[0]
-        assert late is not None
-        await late(completion("Hello", "a"))
-        assert kinds(server)[-1] == "run.aborted"
-
-
 async def test_late_completions_without_ids_belong_to_the_open_message_and_then_to_the_next() -> None:
     async with stopped_before_its_end(text("Hel"), trio.Event()) as (server, late):
         await late(completion("Hello"))
