@@ -34,6 +34,7 @@ class Text:
     Attributes:
         chunks: the chunks as written; empty when ``words`` generates them.
         words: how many one-word chunks to generate.
+        bytes: how long they are together, each as long as any other; 0 for short words.
         every_ns: gap before each chunk.
         label: name by which expectations refer to the whole text.
         reasoning: hidden thinking instead of visible text.
@@ -41,13 +42,15 @@ class Text:
 
     chunks: tuple[str, ...] = ()
     words: int = 0
+    bytes: int = 0
     every_ns: int = DEFAULT_CHUNK_GAP_NS
     label: str | None = None
     reasoning: bool = False
 
     def pieces(self, turn: int) -> tuple[str, ...]:
         """Returns the chunks; generated words name their turn, so that texts differ between turns."""
-        return self.chunks or tuple(f"t{turn}w{n} " for n in range(1, self.words + 1))
+        length = self.bytes // self.words - 1 if self.words else 0
+        return self.chunks or tuple(f"t{turn}w{n}".ljust(length, "-") + " " for n in range(1, self.words + 1))
 
 
 @frozen(kw_only=True)

@@ -32,6 +32,7 @@ ENDS = ("finish", "error", "end", "stall")
 """Stream entries after which nothing follows."""
 
 CHUNKS_MAX = 10_000  # as many as one case may last in steps
+TEXT_BYTES_MAX = 1_000_000  # a book
 BRACKETS_MAX = 10  # beyond that the text is shorter than the mapping
 REPEATS = Number(min=1, max=1000)
 _CHUNKS = ListOf(of=TEXT, what="a list of chunks", max=CHUNKS_MAX)
@@ -53,10 +54,11 @@ def _text(reasoning: bool) -> Forms:
             keys={
                 "chunks": Key(_CHUNKS),
                 "words": Key(Number(min=1, max=COUNT_MAX)),
+                "bytes": Key(Number(min=1, max=TEXT_BYTES_MAX), doc="how long all words are together"),
                 "every": _EVERY,
                 "label": Key(Name(what="a label", defines="text")),
             },
-            exclusive=(("chunks", "words"),),
+            exclusive=(("chunks", "words"), ("chunks", "bytes")),
             one_of=("chunks", "words"),
         ),
     )

@@ -10,7 +10,13 @@ from sim.scenario.model import Text, ToolSpec
 
 @pytest.mark.parametrize(
     ("text", "pieces"),
-    [(Text(chunks=("a", "b")), ("a", "b")), (Text(words=3), ("t2w1 ", "t2w2 ", "t2w3 ")), (Text(), ())],
+    [
+        (Text(chunks=("a", "b")), ("a", "b")),
+        (Text(words=3), ("t2w1 ", "t2w2 ", "t2w3 ")),
+        (Text(), ()),
+        (Text(words=2, bytes=20), ("t2w1----- ", "t2w2----- ")),
+        (Text(words=2, bytes=1), ("t2w1 ", "t2w2 ")),
+    ],
 )
 def test_generated_words_name_their_turn(text: Text, pieces: tuple[str, ...]) -> None:
     assert text.pieces(2) == pieces
