@@ -130,8 +130,8 @@ def _in_run(log: FrameLog, run: Run, seq: int, part: int) -> Cursor:
         return Cursor("within" if log.tells(position) else "equal", run.run_id, position)
     if seq > run.seq:
         return Cursor("ahead", run.run_id)
-    if log.low == 0 or (part and log.find(run.run_id, seq) is not None):
-        # Nothing that was told is missing here, so this was told by another process, or by nobody.
+    if part and log.find(run.run_id, seq, 0) is not None:
+        # Nothing that was told behind this row is missing here, so this was told by another process, or by nobody.
         return Cursor("no_part", run.run_id)
     return Cursor("evicted", run.run_id)
 
@@ -200,7 +200,7 @@ def _answer(
 
 def _whole(log: FrameLog, read: Cursor, attachment: Attachment, runs: tuple[Run, ...], about: Run) -> Decision:
     """Gives runs from the beginning of the first: row by row if that is kept, else in one piece."""
-    begin = log.find(runs[0].run_id, 1)
+    begin = log.find(runs[0].run_id, 1, 0)
     if begin is None:
         return _answer(read, attachment, about, position=log.high, whole_turn=True, runs=runs)
     others = log.runs_from(begin) - {run.run_id for run in runs}
@@ -220,7 +220,7 @@ def _unfinished(session: Session, log: FrameLog, read: Cursor) -> tuple[Run, ...
     """Returns the run of a cursor, or an older one whose end comes behind the cursor, and all that follow."""
 
     def ends_later(run: Run) -> bool:
-        end = log.find(run.run_id, run.seq)
+        end = log.find(run.run_id, run.seq, 0)
         return not run.ended or (end is not None and end > read.position)
 
     return _since(session, next(run for run in _runs(session) if run.run_id == read.run_id or ends_later(run)))

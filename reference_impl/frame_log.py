@@ -15,6 +15,8 @@ its number to another row, and then nobody holds a cursor that means both.
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Iterator
+from itertools import islice
 
 from attrs import frozen
 
@@ -83,7 +85,7 @@ class FrameLog:
         self._entries: deque[Entry] = deque()
         self._begins: deque[int] = deque()  # of each entry, how many bytes there have been before it
         self._end = 0
-        self._parts: dict[str, tuple[int, int]] = {}
+        self._newest: dict[str, Entry] = {}
 
     @property
     def high(self) -> int:
@@ -100,14 +102,12 @@ class FrameLog:
 
     def add_row(self, run_id: str, seq: int, frame: Frame | None) -> None:
         """Adds a row that is safe."""
-        self._parts[run_id] = (seq, 0)
         self._add(Entry(run_id, seq, 0, frame))
 
     def add_shown(self, run_id: str, frame: Frame) -> None:
-        """Adds a frame behind which nothing is safe yet."""
-        seq, part = self._parts.get(run_id, (0, 0))
-        self._parts[run_id] = (seq, part + 1)
-        self._add(Entry(run_id, seq, part + 1, frame))
+        """Adds a frame that is not safe yet, behind a row that is: no run is told of before it is safely accepted."""
+        newest = self._newest[run_id]
+        self._add(Entry(run_id, newest.seq, newest.part + 1, frame))
 
     def forget(self) -> None:
         """Drops everything: the history was cleared."""
@@ -115,7 +115,7 @@ class FrameLog:
         self._entries.clear()
         self._begins.clear()
 
-    def find(self, run_id: str, seq: int, part: int = 0) -> int | None:
+    def find(self, run_id: str, seq: int, part: int) -> int | None:
         """Returns the position behind the entry of this id; None if it is not kept, or never was."""
         for index, entry in enumerate(self._entries):
             if entry.seq == seq and entry.part == part and entry.run_id == run_id:
@@ -124,18 +124,22 @@ class FrameLog:
 
     def runs_from(self, position: int) -> frozenset[str]:
         """Returns the runs that have something behind a position."""
-        return frozenset(entry.run_id for entry in list(self._entries)[position - self.low :])
+        return frozenset(entry.run_id for entry in self._behind(position))
 
     def tells(self, position: int) -> bool:
         """Returns whether a reader at a position has anything to be told."""
-        return any(entry.frame is not None for entry in list(self._entries)[position - self.low :])
+        return any(entry.frame is not None for entry in self._behind(position))
 
     def waiting_bytes(self, position: int) -> int:
         """Returns how many bytes are kept for a reader at a position, besides the newest entry."""
         behind = max(position, self.low) - self.low
         return self._begins[-1] - self._begins[behind] if behind < len(self._begins) else 0
 
+    def _behind(self, position: int) -> Iterator[Entry]:
+        return islice(self._entries, position - self.low, None)
+
     def _add(self, entry: Entry) -> None:
+        self._newest[entry.run_id] = entry
         self._entries.append(entry)
         self._begins.append(self._end)
         self._end += entry.bytes

@@ -98,7 +98,7 @@ class _OneStoreForAll(Streams):
     def _stored_behind(self, cursor: str) -> Iterator[bytes]:
         run_id, _, seq = cursor.rpartition(":")
         log = self.channel(self._state.runs[run_id].session_id).log
-        for place in range(log.find(run_id, int(seq)) or log.low, log.high):
+        for place in range(log.find(run_id, int(seq), 0) or log.low, log.high):
             yield from self.told(log, Decision(status=200), log[place])
 
 

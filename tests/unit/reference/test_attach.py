@@ -166,6 +166,15 @@ def test_a_cursor_of_an_earlier_run_is_followed_into_the_next() -> None:
     assert decided(book, "r1:7").run_id == "r2"
 
 
+def test_a_whole_turn_begins_with_the_first_run_that_ends_behind_the_cursor() -> None:
+    assert short(two_runs(), "r2:1", reattach="whole_turn") == "suffix whole from r2:2"
+    book = Book().started("r1")
+    book.accept("r2", busy="queue")
+    assert short(book, "r2:1", reattach="whole_turn") == "suffix from nothing"
+    book.end("r1")
+    assert short(book, "r2:1", reattach="whole_turn") == "suffix whole from r1:2"
+
+
 def test_a_reader_without_a_cursor_is_given_the_run_that_is_active() -> None:
     assert short(two_runs(), None) == "fresh whole from r2:2"
 

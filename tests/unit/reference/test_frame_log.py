@@ -27,11 +27,12 @@ def test_a_safe_row_gives_its_own_id_and_what_follows_it_counts_behind() -> None
 
 def test_runs_are_numbered_apart() -> None:
     log = FrameLog()
+    log.add_row("r1", 1, None)
     log.add_shown("r1", delta("a"))
     log.add_row("r2", 1, None)
     log.add_shown("r1", delta("b"))
     log.add_shown("r2", delta("c", "r2"))
-    assert ids(log) == ["r1:0.1", "r2:1", "r1:0.2", "r2:1.1"]
+    assert ids(log) == ["r1:1", "r1:1.1", "r2:1", "r1:1.2", "r2:1.1"]
 
 
 def test_a_position_is_found_by_the_whole_id() -> None:
@@ -39,8 +40,8 @@ def test_a_position_is_found_by_the_whole_id() -> None:
     for run in ("r1", "r2"):
         log.add_row(run, 1, None)
         log.add_shown(run, delta("a", run))
-    assert [log.find("r1", 1), log.find("r1", 1, 1), log.find("r2", 1, 1)] == [1, 2, 4]
-    assert [log.find("r1", 2), log.find("r1", 1, 2), log.find("r3", 1)] == [None, None, None]
+    assert [log.find("r1", 1, 0), log.find("r1", 1, 1), log.find("r2", 1, 1)] == [1, 2, 4]
+    assert [log.find("r1", 2, 0), log.find("r1", 1, 2), log.find("r3", 1, 0)] == [None, None, None]
 
 
 def test_the_oldest_entries_are_dropped_and_the_positions_of_the_others_stay() -> None:
@@ -48,7 +49,7 @@ def test_the_oldest_entries_are_dropped_and_the_positions_of_the_others_stay() -
     for seq in (1, 2, 3, 4):
         log.add_row("r1", seq, delta(str(seq)))
     assert (log.low, log.high, ids(log)) == (2, 4, ["r1:3", "r1:4"])
-    assert (log.find("r1", 2), log.find("r1", 3)) == (None, 3)
+    assert (log.find("r1", 2, 0), log.find("r1", 3, 0)) == (None, 3)
 
 
 def test_only_frames_are_told() -> None:
