@@ -25,8 +25,11 @@ from attrs import define
 
 from reference_impl.content import NOTHING, Content
 
-MESSAGES_MAX = 64
-"""A run has one open message at a time, and one for each sub-agent: more than this one process does not stream well."""
+MESSAGES_MAX = 16
+"""A run has one open message at a time, and one for each sub-agent. Beyond that text costs a row a piece, no more.
+
+It is small so that scenarios reach it: a bound that nobody can reach is one that nobody has seen kept.
+"""
 
 BYTES_MAX = 32 * 1024
 """About eight thousand tokens, more than one answer has: spilling stays rare, and 32 KiB is nothing to hold."""

@@ -54,7 +54,7 @@ async def test_a_life_with_a_crash_in_its_middle(variant: str, tmp_path: Path) -
         await journal.clear("s1")
         assert journal.read("s1") == ()
         assert journal.statistics() == Statistics(
-            partial_messages_max=64, partial_bytes_max=32 * 1024, reader_bytes=0, reader_bytes_max=32 * 1024
+            partial_messages_max=16, partial_bytes_max=32 * 1024, reader_bytes=0, reader_bytes_max=32 * 1024
         )
         await journal.shutdown()
 
