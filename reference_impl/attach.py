@@ -12,20 +12,20 @@ absent             fresh                   204
 equal              suffix                  204, which ends reconnection
 within             suffix                  finished, then closed
 evicted            gap                     gap
-empty, malformed,  restart or gap, as the  the same, then closed
+malformed,         restart or gap, as the  the same, then closed
 foreign_run,       policy ``bad_cursor``
-ahead, no_part     says
+ahead              says
 foreign_session    409                     409
 =================  ======================  ==========================
 
-With the policy ``reattach: whole_turn`` a suffix begins with the run in which
-the cursor is, and the page rebuilds what it shows of it.
+With the policy ``reattach: whole_turn`` what follows a cursor begins with the run in
+which the cursor is, and the page rebuilds what it shows of it.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Literal
 
 from attrs import frozen
@@ -39,17 +39,14 @@ from sim.adapters.stream_protocol import Attachment
 
 Understanding = Literal[
     "absent",
-    "empty",
     "malformed",
     "foreign_run",
     "foreign_session",
     "ahead",
-    "no_part",
     "evicted",
     "within",
     "equal",
 ]
-UNUSABLE = ("empty", "malformed", "foreign_run", "ahead", "no_part")
 
 _CURSOR = re.compile(r"(?P<run>.+):(?P<seq>[1-9][0-9]{0,17})(?:\.(?P<part>[1-9][0-9]{0,17}))?", re.ASCII)
 
@@ -115,7 +112,7 @@ def read_cursor(state: State, log: FrameLog, session_id: str, cursor: str | None
         return Cursor("absent")
     found = _CURSOR.fullmatch(cursor)
     if found is None:
-        return Cursor("malformed" if cursor else "empty")
+        return Cursor("malformed")
     run = state.runs.get(found["run"])
     if run is None:
         return Cursor("foreign_run")
@@ -128,12 +125,8 @@ def _in_run(log: FrameLog, run: Run, seq: int, part: int) -> Cursor:
     position = log.find(run.run_id, seq, part)
     if position is not None:
         return Cursor("within" if log.tells(position) else "equal", run.run_id, position)
-    if seq > run.seq:
-        return Cursor("ahead", run.run_id)
-    if part and log.find(run.run_id, seq, 0) is not None:
-        # Nothing that was told behind this row is missing here, so this was told by another process, or by nobody.
-        return Cursor("no_part", run.run_id)
-    return Cursor("evicted", run.run_id)
+    # nobody keeps the parts that an earlier process told
+    return Cursor("ahead" if seq > run.seq else "evicted")
 
 
 def decide_attach(
@@ -144,12 +137,10 @@ def decide_attach(
     Args:
         state: the journal.
         log: of the session.
-        session_id: which session; 404 if there is none.
+        session_id: a session that exists.
         cursor: as the reader sent it.
         policies: ``reattach`` and ``bad_cursor`` of them.
     """
-    if session_id not in state.sessions:
-        return Decision(status=404)
     read = read_cursor(state, log, session_id, cursor)
     if read.is_ == "foreign_session":
         return Decision(status=409, cursor=read.is_)
@@ -157,19 +148,18 @@ def decide_attach(
     active = session.active_runs()
     if not active and read.is_ in ("absent", "equal"):
         return Decision(status=204, cursor=read.is_)
-    about = next(iter(active or reversed(_runs(session))), None)
-    shown = _runs(session, session.shown_from)
-    restarts = read.is_ in UNUSABLE and policies["bad_cursor"] == "restart" and shown
-    if about is None or read.is_ == "evicted" or (read.is_ in UNUSABLE and not restarts):
-        return _answer(read, "gap", about)
-    if restarts:
-        return _whole(log, read, "restart", shown, about)
+    about = next(iter(active or reversed(_runs(session.entries))), None)
     if read.is_ == "absent":
-        return _whole(log, read, "fresh", _since(session, about), about)
-    attachment: Attachment = "suffix" if active else "finished"
-    if policies["reattach"] == "whole_turn" and read.is_ == "within":
-        return _whole(log, read, attachment, _unfinished(session, log, read), about)
-    return _answer(read, attachment, about, position=read.position)
+        return _whole(log, read, "fresh", _since(session, active[0]), about)
+    if read.is_ in ("within", "equal"):
+        attachment: Attachment = "suffix" if active else "finished"
+        if policies["reattach"] == "whole_turn":
+            return _whole(log, read, attachment, _unfinished(session, log, read), about)
+        return _answer(read, attachment, about, position=read.position)
+    shown = _runs(session.entries[session.shown_from :])
+    if shown and read.is_ != "evicted" and policies["bad_cursor"] == "restart":
+        return _whole(log, read, "restart", shown, about)
+    return _answer(read, "gap", about, position=log.high)
 
 
 # --- answers -----------------------------------------------------------------------------------
@@ -180,7 +170,7 @@ def _answer(
     attachment: Attachment,
     about: Run | None,
     *,
-    position: int = 0,
+    position: int,
     whole_turn: bool = False,
     runs: tuple[Run, ...] = (),
     others: frozenset[str] = frozenset(),
@@ -198,7 +188,7 @@ def _answer(
     )
 
 
-def _whole(log: FrameLog, read: Cursor, attachment: Attachment, runs: tuple[Run, ...], about: Run) -> Decision:
+def _whole(log: FrameLog, read: Cursor, attachment: Attachment, runs: tuple[Run, ...], about: Run | None) -> Decision:
     """Gives runs from the beginning of the first: row by row if that is kept, else in one piece."""
     begin = log.find(runs[0].run_id, 1, 0)
     if begin is None:
@@ -212,8 +202,8 @@ def _under_way(run: Run) -> str | None:
     return next((message.message_id for message in run.open_messages() if message.speaker == LEAD), None)
 
 
-def _runs(session: Session, first: int = 0) -> tuple[Run, ...]:
-    return tuple(entry for entry in session.entries[first:] if isinstance(entry, Run))
+def _runs(entries: Sequence[object]) -> tuple[Run, ...]:
+    return tuple(entry for entry in entries if isinstance(entry, Run))
 
 
 def _unfinished(session: Session, log: FrameLog, read: Cursor) -> tuple[Run, ...]:
@@ -223,8 +213,8 @@ def _unfinished(session: Session, log: FrameLog, read: Cursor) -> tuple[Run, ...
         end = log.find(run.run_id, run.seq, 0)
         return not run.ended or (end is not None and end > read.position)
 
-    return _since(session, next(run for run in _runs(session) if run.run_id == read.run_id or ends_later(run)))
+    return _since(session, next(run for run in _runs(session.entries) if run.run_id == read.run_id or ends_later(run)))
 
 
 def _since(session: Session, first: Run) -> tuple[Run, ...]:
-    return _runs(session, session.entries.index(first))
+    return _runs(session.entries[session.entries.index(first) :])

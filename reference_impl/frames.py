@@ -40,7 +40,7 @@ def unseen(told: Frame, shown: Content) -> Frame | None:
 def whole_run(run: Run, buffered: Buffered = nothing_buffered) -> Iterator[Frame]:
     """Yields a run from its beginning to this moment, each message in one piece.
 
-    What a later attempt replaced, or a rollback took back, is not told any more.
+    What a later attempt replaced, or a rollback took back, is not told any more, and no question that is answered.
     """
     if run.state != "accepted":
         yield Frame("run.started", run.run_id)
@@ -79,10 +79,8 @@ def _whole_message(run: Run, message: Message, buffered: Buffered) -> Iterator[F
 def _whole_request(run: Run, call: Call) -> Iterator[Frame]:
     if call.speaker == LEAD:
         yield Frame("tool.requested", run.run_id, call.message_id, call_id=call.call_id)
-    if call.state == "waiting" or call.approved is not None:
+    if call.state == "waiting":
         yield Frame("approval.requested", run.run_id, call_id=call.call_id)
-    if call.approved is not None:
-        yield Frame("approval.resolved", run.run_id, call_id=call.call_id, state=_says(call.approved))
 
 
 # --- a row -------------------------------------------------------------------------------------
@@ -141,12 +139,7 @@ def _asked(state: State, event: Event) -> Frame:
 
 
 def _answered(state: State, event: Event) -> Frame:
-    call_id, says = event.payload["call_id"], _says(event.payload["approved"])
-    return Frame("approval.resolved", event.run_id, call_id=call_id, state=says, event_id=event.event_id)
-
-
-def _says(approved: bool) -> str:
-    return "approved" if approved else "denied"
+    return Frame("approval.resolved", event.run_id, call_id=event.payload["call_id"], event_id=event.event_id)
 
 
 def _last(aliases: tuple[str, ...]) -> str | None:

@@ -10,6 +10,7 @@ from sim.history import Event, History
 from sim.invariants.facts import Facts
 from sim.invariants.invariant import HELD, Explanation, Finding, Invariant
 from sim.invariants.stream_facts import Connection, claimed, connections, parsed
+from sim.invariants.stream_openings import untruths
 from sim.invariants.verdict import Violation
 
 # --- honest-cursor -------------------------------------------------------------------------------
@@ -27,6 +28,8 @@ def honest_cursor(facts: Facts) -> Iterator[Finding]:
         if answered.data["status"] == 200:
             yield from _about_the_order(connection, durable)
             yield from _about_the_session(facts, connection, answered)
+            for untruth in untruths(facts, connection):
+                yield _dishonest(untruth, answered, connection.told[0].position)
 
 
 def _about_the_cursor(facts: Facts, connection: Connection, answered: Event) -> Finding:
@@ -159,7 +162,8 @@ HONEST_CURSOR = Invariant(
     explain=Explanation(
         meaning="A cursor that the server gave out is answered by what follows it, in order and without holes. One "
         "that is malformed, from elsewhere, too new or too old is answered by a declared restart or a declared gap; "
-        "it never silences the stream and is never taken for something that it is not.",
+        "it never silences the stream and is never taken for something that it is not. What an answer says of itself, "
+        "which run it is about, which message is under way, that all has ended, is so.",
         example="A tab reattaches with a cursor of an earlier run whose number is larger than any of this one: it "
         "is taken for 'seen everything', and the tab stays empty.",
         usual_cause="The number is compared without its run, a cursor that cannot be read becomes a default position, "

@@ -11,6 +11,7 @@ from sim.history import Event
 from sim.invariants.facts import Facts
 from sim.invariants.invariant import HELD, Explanation, Finding, Invariant, Unsure
 from sim.invariants.items import as_states
+from sim.invariants.stream_calls import calls_at_work, calls_shown, questions_shown
 from sim.invariants.stream_facts import claimed, connections, last_words, settled_view, undisturbed_shows, views
 from sim.invariants.verdict import Violation
 from sim.invariants.views import told_apart
@@ -61,6 +62,7 @@ def _at_the_end(facts: Facts) -> Iterator[Finding]:
             continue
         if _under_way(facts, view) and _has_all(facts, view):
             yield _so_far(facts, view)
+            yield questions_shown(facts, view, _under_way(facts, view))
             continue
         reason = _undecided(facts, view)
         if reason:
@@ -68,7 +70,7 @@ def _at_the_end(facts: Facts) -> Iterator[Finding]:
             continue
         ours, theirs = told_apart(_told_of(view, facts)), told_apart(_to_be_told(read, view, facts))
         if ours == theirs:
-            yield HELD
+            yield calls_shown(facts, view, read)
             continue
         yield Violation(
             invariant="replay-equals-live",
@@ -185,7 +187,8 @@ REPLAY_EQUALS_LIVE = Invariant(
     explain=Explanation(
         meaning="At every moment the text that a page shows of a message is a beginning of what an undisturbed reader "
         "shows, and once all is quiet the page shows what the journal holds, or the server has declared a gap and a "
-        "reload shows it. Pages whose program gave up with an error are judged after their person has reloaded them.",
+        "reload shows it. The same goes for tool calls and for questions that wait for a person. Pages whose program "
+        "gave up with an error are judged after their person has reloaded them.",
         example="The connection breaks after two chunks; the server replays from the start and does not say so, and "
         'the page shows "HelHello".',
         usual_cause="The cursor is not looked at, or the bound between replay and live is read before the subscription "
@@ -357,6 +360,8 @@ def _learnt(facts: Facts, over: set[str]) -> Iterator[Finding]:
         still = [item for item in _told_of(view, facts) if item.state == "open" and item.kind == "assistant"]
         if still:
             yield _endless(f"{client} shows {still[0].text!r:.60} as still open, its run has ended", view)
+        elif calls_at_work(facts, view):
+            yield _endless(f"{client} shows the tool call {calls_at_work(facts, view)[0]} as still at work", view)
         elif view.data["items"]:
             yield HELD
 

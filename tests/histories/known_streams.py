@@ -6,7 +6,7 @@ from typing import Any
 
 from attrs import evolve
 from known_histories import bad, ok
-from story import CLAIMS, END, A, Story, U
+from story import CLAIMS, END, A, C, R, Story, U
 
 from sim.adapters.protocol import Frame, Item
 from sim.adapters.stream_protocol import Control, encode_control, encode_frame
@@ -39,7 +39,7 @@ class Streams(Story):
         return self._stream("stream.sent", data=data.decode("utf-8", "surrogateescape"))
 
     def control(self, kind: str = "stream.open", attachment: Any = "fresh", **more: Any):
-        return self.writes(encode_control(Control(kind=kind, attachment=attachment, run_id="r1", **more)))
+        return self.writes(encode_control(Control(kind=kind, attachment=attachment, **{"run_id": "r1"} | more)))
 
     def puts(self, event_id: str | None, kind: str = "message.delta", text: str = "", run: str = "r1"):
         return self.writes(encode_frame(Frame(kind, run, MESSAGE, text), event_id))
@@ -136,8 +136,8 @@ def a_message_is_missing_from_a_page_in_the_end() -> Story:
 def _stalled() -> Streams:
     """A message goes on after its reader has come back, and then stalls."""
     story = _watched()
-    story.says("model.turn1", "Hello ", "there").closes("gone").attaches("r1:1").control(attachment="suffix")
-    return story
+    story.says("model.turn1", "Hello ", "there").closes("gone").attaches("r1:1")
+    return story.control(attachment="suffix", message_id=MESSAGE)
 
 
 def _shown_so_far(story: Streams, shown: str, cursor: str) -> Story:
@@ -155,6 +155,93 @@ def a_page_shows_what_there_is_of_a_message_that_stalls() -> Story:
 @bad("replay-equals-live")
 def a_page_is_told_nothing_more_of_a_message_that_goes_on() -> Story:
     return _shown_so_far(_stalled(), "Hello ", "r1:1")
+
+
+def _used_a_tool() -> Streams:
+    story = _asked()
+    story.says("model.turn1", "Look").requests("model.turn1", "t1").completes("model.turn1")
+    story.frame("tool.requested", "model.turn1", message=None, call_id="t1").tool("started").tool("returned")
+    return story.frame("tool.closed", "model.turn1", message=None, call_id="t1", state="completed").ends()
+
+
+def _calls_in_the_end(story: Streams, *shown: Item, **more: Any) -> Story:
+    answer = A("model.turn1", "Look", id=MESSAGE)
+    return story.quiet().looks(answer, *shown, **more).reads(U("Hi"), answer, C("t1"), R("t1"), END("r1"))
+
+
+@ok("replay-equals-live")
+def a_page_shows_each_call_with_its_result() -> Story:
+    return _calls_in_the_end(_used_a_tool(), C("t1"), R("t1"))
+
+
+@bad("replay-equals-live")
+def a_page_lacks_a_call_of_which_it_was_to_be_told() -> Story:
+    return _calls_in_the_end(_used_a_tool())
+
+
+@bad("replay-equals-live")
+def a_page_shows_a_result_without_its_call() -> Story:
+    story = _asked().says("model.turn1", "Look").requests("model.turn1", "t1").completes("model.turn1")
+    return _calls_in_the_end(story.tool("started").tool("returned").ends(), R("t1"))
+
+
+@bad("replay-equals-live")
+def a_page_shows_a_call_of_which_nobody_was_told() -> Story:
+    return _calls_in_the_end(_used_a_tool(), C("t1"), R("t1"), C("t7"))
+
+
+def _asked_a_person() -> Streams:
+    """A run waits for a person, and a page comes."""
+    story = _asked().requests("model.turn1", "t1").requests("model.turn1", "t2").completes("model.turn1")
+    story.frame("approval.requested", "model.turn1", message=None, call_id="t1")
+    story.frame("approval.requested", "model.turn1", message=None, call_id="t2")
+    story.frame("approval.resolved", "model.turn1", message=None, call_id="t2")
+    return story.attaches()
+
+
+def _asks(story: Streams, call: str, frame: str = "approval.requested") -> Streams:
+    return story.event(
+        "client.applied", "r1", by="ann", frame=frame, message=None, text="", source=None, call_id=call, shown=None
+    )
+
+
+def _waits(story: Streams) -> Story:
+    story.control().quiet("approval t1").looks(watching=True, gave_up=None, ended=())
+    return story.reads(U("Hi"), C("t1", state="open"))
+
+
+@ok("replay-equals-live")
+def a_page_asks_what_waits_for_an_answer() -> Story:
+    return _waits(_asks(_asks(_asks(_asked_a_person(), "t1"), "t2"), "t2", "approval.resolved"))
+
+
+@ok("replay-equals-live")
+def a_page_asks_nothing_of_a_run_that_has_ended() -> Story:
+    story = _asks(_asks(_asked_a_person(), "t1"), "t1", "run.ended")
+    control = {"control": "stream.gap", "attachment": None, "whole_turn": False, "message": None, "reason": "slow"}
+    return _waits(_asks(story.event("client.control", "r1", by="ann", **control, sent=None), "t1"))
+
+
+@ok("replay-equals-live")
+def a_page_asks_what_its_history_shows_as_open() -> Story:
+    return _waits(_asks(_asked_a_person(), "t2").opens_page(U("Hi"), C("t1", state="open")))
+
+
+@bad("replay-equals-live")
+def a_page_is_not_told_of_a_question() -> Story:
+    return _waits(_asked_a_person())
+
+
+@bad("replay-equals-live")
+def a_page_asks_what_has_been_answered() -> Story:
+    return _waits(_asks(_asks(_asked_a_person(), "t1"), "t2"))
+
+
+@bad("replay-equals-live")
+def a_page_that_begins_anew_is_not_told_of_a_question() -> Story:
+    story = _asks(_asked_a_person(), "t1")
+    control = {"control": "stream.open", "attachment": "restart", "whole_turn": True, "message": None, "reason": ""}
+    return _waits(story.event("client.control", "r1", by="ann", **control, sent="garbled"))
 
 
 # --- single-visible-source -----------------------------------------------------------------------
@@ -228,14 +315,15 @@ def a_server_that_declares_a_gap_may_leave_off() -> Story:
 
 @ok("stream-terminates")
 def a_process_that_goes_down_may_leave_off() -> Story:
-    story = _asked().says("model.turn1", "Hello ").attaches().control().closes().crashes().starts()
+    story = _asked().says("model.turn1", "Hello ").attaches().control(message_id=MESSAGE).closes().crashes().starts()
     story.event("frame.published", "r1", frame="run.ended", message=None, text="", source=None)
     return story.ends(state="interrupted", cause="crashed").quiet()
 
 
 @bad("stream-terminates")
 def a_clean_end_comes_before_the_run_has_ended() -> Story:
-    story = _asked().says("model.turn1", "Hello ").attaches().control().puts("r1:1", text="Hello ").closes()
+    story = _asked().says("model.turn1", "Hello ").attaches().control(message_id=MESSAGE)
+    story.puts("r1:1", text="Hello ").closes()
     return story.says("model.turn1", "there").over().quiet().looks(ANSWER).reads(*ROWS)
 
 
@@ -247,6 +335,13 @@ def a_stream_stays_open_after_the_end_of_its_run() -> Story:
 @bad("stream-terminates")
 def a_page_that_asks_again_and_again_is_never_told_to_stop() -> Story:
     return _answered().event("stream.endless", by="ann", connections=9, after_end=9).quiet().reads(*ROWS)
+
+
+@bad("stream-terminates")
+def a_page_shows_a_call_as_at_work_for_ever() -> Story:
+    story = _asked().says("model.turn1", "Look").requests("model.turn1", "t1").completes("model.turn1")
+    story.frame("tool.requested", "model.turn1", message=None, call_id="t1").tool("started").tool("returned").ends()
+    return _calls_in_the_end(story, C("t1"))
 
 
 @bad("stream-terminates")
@@ -271,7 +366,7 @@ def a_cursor_that_came_with_the_history_is_answered_by_what_follows_it() -> Stor
     rows = (U("Hi"), A("model.turn1", "Hello ", "open", id=MESSAGE))
     story = _asked().says("model.turn1", "Hello ", "there")
     story.event("journal.read", by="journal", items=rows, reason="reload", session="s1", cursor="r1:7")
-    story.attaches("r1:7").control(attachment="suffix").puts("r1:8", text="there")
+    story.attaches("r1:7").control(attachment="suffix", message_id=MESSAGE).puts("r1:8", text="there")
     return story.over().closes().quiet().reads(*ROWS)
 
 
@@ -329,6 +424,98 @@ def a_stream_is_about_another_session() -> Story:
     story = _watched()
     story.asks(run="r2", key="k2", session="s2", text="Secret")
     return story.attaches().control().puts("r2:1", "run.started", run="r2").closes().quiet()
+
+
+def _opened(attachment: str = "suffix", policies: dict[str, str] | None = None, cursor: str = "r1:1", **said: Any):
+    """A page comes back in the middle of a message, and the answer says something of itself."""
+    story = _watched()
+    story.policies = policies or {}
+    story.frame("run.started", "model.turn1", message=None, event_id="r1:0").says("model.turn1", "Hello ", "there")
+    return story.attaches(cursor).control(attachment=attachment, **{"message_id": MESSAGE} | said)
+
+
+@ok("honest-cursor")
+def an_answer_says_what_is_under_way() -> Story:
+    return _opened().puts("r1:2", text="there").over().closes().attaches("r1:2").control(attachment="finished").closes()
+
+
+@ok("honest-cursor")
+def a_bubble_that_is_made_up_is_no_beginning() -> Story:
+    story = _opened("restart", cursor="garbled", whole_turn=True)
+    story.writes(encode_frame(Frame("message.opened", "r1", "r1/answer"), None))
+    return story.puts("r1:0", "run.started").puts("r1:1", text="Hello ").closes()
+
+
+@ok("honest-cursor")
+def what_nobody_can_use_is_answered_as_the_policy_says() -> Story:
+    story = _opened("restart", {"bad_cursor": "restart"}, "r1:99", whole_turn=True)
+    return story.puts("r1:0", "run.started").puts("r1:1", text="Hello ").closes()
+
+
+@bad("honest-cursor")
+def a_run_is_said_to_have_ended_and_goes_on() -> Story:
+    return _opened("finished").closes()
+
+
+@bad("honest-cursor")
+def an_answer_is_about_no_run() -> Story:
+    return _opened(run_id=None, message_id=None).closes()
+
+
+@bad("honest-cursor")
+def an_answer_is_about_a_run_that_has_ended() -> Story:
+    story = _watched().over().asks(run="r2", key="k2")
+    return story.attaches("r1:1").control(attachment="suffix").closes()
+
+
+@bad("honest-cursor")
+def a_message_that_nobody_has_heard_of_is_under_way() -> Story:
+    return _opened(message_id="r1/answer").closes()
+
+
+@bad("honest-cursor")
+def a_message_of_another_run_is_under_way() -> Story:
+    story = _watched().asks(run="r2", key="k2").calls("model.turn2", run="r2").says("model.turn2", "Psst")
+    return story.attaches("r1:1").control(attachment="suffix", message_id="j-model.turn2").closes()
+
+
+@bad("honest-cursor")
+def the_message_that_grows_is_not_named() -> Story:
+    return _opened(message_id=None).closes()
+
+
+@bad("honest-cursor")
+def a_cursor_that_nobody_can_use_is_a_gap_against_the_policy() -> Story:
+    return _opened("gap", {"bad_cursor": "restart"}, "r9:1").closes()
+
+
+@bad("honest-cursor")
+def a_cursor_ahead_of_everything_is_a_restart_against_the_policy() -> Story:
+    return _opened("restart", {"bad_cursor": "gap"}, "r1:99").closes()
+
+
+@bad("honest-cursor")
+def what_follows_comes_without_the_beginning_of_its_run() -> Story:
+    return _opened(policies={"reattach": "whole_turn"}, cursor="r1:0").puts("r1:1", text="Hello ").closes()
+
+
+@bad("honest-cursor")
+def a_whole_turn_has_no_beginning() -> Story:
+    return _opened("restart", cursor="garbled", whole_turn=True).puts("r1:2", text="there").closes()
+
+
+@bad("honest-cursor")
+def a_run_that_waits_is_said_to_begin() -> Story:
+    story = _watched().asks(run="r2", key="k2").attaches("r1:1").control(attachment="suffix")
+    story.writes(encode_frame(Frame("run.started", "r2"), "r2:2")).closes().calls("model.turn2", run="r2")
+    return story.frame("run.started", "model.turn2", message=None)
+
+
+@bad("honest-cursor")
+def a_run_comes_again_that_had_ended_before_the_cursor() -> Story:
+    story = _watched().over().asks(run="r2", key="k2").writes(encode_frame(Frame("run.started", "r2"), "r2:2"))
+    story.closes("gone").attaches("r2:2").control(attachment="suffix", run_id="r2")
+    return story.writes(encode_frame(Frame("run.started", "r1"), "r1:0")).closes()
 
 
 # --- legal-wire ----------------------------------------------------------------------------------

@@ -52,7 +52,7 @@ WITHIN = ("r1:2", "r1:4")
 TABLE = (
     # cursor, what it is, while the run is active, once it is over
     (None, "absent", "fresh whole from r1:2", "204"),
-    ("", "empty", "restart whole from r1:2", "restart whole from r1:2"),
+    ("", "malformed", "restart whole from r1:2", "restart whole from r1:2"),
     ("nonsense", "malformed", "restart whole from r1:2", "restart whole from r1:2"),
     ("r1:", "malformed", "restart whole from r1:2", "restart whole from r1:2"),
     ("r1:0", "malformed", "restart whole from r1:2", "restart whole from r1:2"),
@@ -65,7 +65,7 @@ TABLE = (
     ("r7:2", "foreign_run", "restart whole from r1:2", "restart whole from r1:2"),
     ("r1:99", "ahead", "restart whole from r1:2", "restart whole from r1:2"),
     ("r1:99.1", "ahead", "restart whole from r1:2", "restart whole from r1:2"),
-    ("r1:2.1", "no_part", "restart whole from r1:2", "restart whole from r1:2"),
+    ("r1:2.1", "evicted", "gap", "gap"),
     ("elsewhere:1", "foreign_session", "409", "409"),
     ("r1:1", "within", "suffix from r1:2", "finished from r1:2"),
     ("r1:2", "within", "suffix from r1:3", "finished from r1:3"),
@@ -88,10 +88,6 @@ def test_a_cursor_at_the_end_waits_for_more_or_ends_reconnection() -> None:
     assert short(idle(), "r1:7") == "204"
 
 
-def test_an_unknown_session_is_not_there() -> None:
-    assert decide_attach(active().state, FrameLog(), "s9", None, DEFAULTS).status == 404
-
-
 def test_rows_behind_a_terminal_of_which_nothing_is_told_do_not_bring_a_reader_back() -> None:
     book = idle()
     book.complete("r1", None, "Late")
@@ -110,13 +106,6 @@ def test_a_cursor_that_is_no_longer_kept_is_a_gap_under_every_policy(book: Book)
         assert short(book, "r1:2", log, bad_cursor=bad_cursor) == "gap"
 
 
-def test_a_part_is_told_from_one_that_is_no_longer_kept() -> None:
-    book = active()
-    log = log_of(book, rows_max=2)
-    assert read_cursor(book.state, log, "s1", "r1:2.4").is_ == "evicted"
-    assert read_cursor(book.state, log, "s1", "r1:5.4").is_ == "no_part"
-
-
 def test_a_cursor_within_a_row_of_which_only_the_whole_is_known_is_not_guessed() -> None:
     book = active()
     log = log_of(book)
@@ -125,7 +114,7 @@ def test_a_cursor_within_a_row_of_which_only_the_whole_is_known_is_not_guessed()
     log.add_shown("r1", told)
     log.add_shown("r1", told)
     assert short(book, "r1:5.1", log) == "suffix from r1:5.2"
-    assert short(book, "r1:5.1") == "restart whole from r1:2"  # a new process has the rows, and no parts
+    assert short(book, "r1:5.1") == "gap"  # a new process has the rows, and no parts
 
 
 def test_a_cursor_of_before_a_clear_is_a_gap() -> None:
@@ -139,7 +128,7 @@ def test_a_cursor_of_before_a_clear_is_a_gap() -> None:
 # --- policies
 
 
-@pytest.mark.parametrize("cursor", ["", "nonsense", "r7:2", "r1:99", "r1:2.1"])
+@pytest.mark.parametrize("cursor", ["", "nonsense", "r7:2", "r1:99"])
 def test_a_cursor_that_cannot_be_used_is_a_gap_if_the_policy_says_so(cursor: str) -> None:
     assert short(active(), cursor, bad_cursor="gap") == "gap"
     assert short(idle(), cursor, bad_cursor="gap") == "gap"
@@ -148,7 +137,13 @@ def test_a_cursor_that_cannot_be_used_is_a_gap_if_the_policy_says_so(cursor: str
 def test_a_whole_turn_comes_again_from_its_beginning() -> None:
     assert short(active(), "r1:4", reattach="whole_turn") == "suffix whole from r1:2"
     assert short(idle(), "r1:4", reattach="whole_turn") == "finished whole from r1:2"
-    assert short(active(), "r1:5", reattach="whole_turn") == "suffix from nothing"
+    assert short(active(), "r1:5", reattach="whole_turn") == "suffix whole from r1:2"
+
+
+def test_whole_turns_begin_with_the_run_that_is_at_work_if_that_of_the_cursor_waits() -> None:
+    book = active()
+    book.accept("r2", busy="queue")
+    assert short(book, "r2:1", reattach="whole_turn") == "suffix whole from r1:2"
 
 
 # --- several runs
