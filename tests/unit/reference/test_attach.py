@@ -140,12 +140,6 @@ def test_a_whole_turn_comes_again_from_its_beginning() -> None:
     assert short(active(), "r1:5", reattach="whole_turn") == "suffix whole from r1:2"
 
 
-def test_whole_turns_begin_with_the_run_that_is_at_work_if_that_of_the_cursor_waits() -> None:
-    book = active()
-    book.accept("r2", busy="queue")
-    assert short(book, "r2:1", reattach="whole_turn") == "suffix whole from r1:2"
-
-
 # --- several runs
 
 
@@ -165,7 +159,7 @@ def test_a_whole_turn_begins_with_the_first_run_that_ends_behind_the_cursor() ->
     assert short(two_runs(), "r2:1", reattach="whole_turn") == "suffix whole from r2:2"
     book = Book().started("r1")
     book.accept("r2", busy="queue")
-    assert short(book, "r2:1", reattach="whole_turn") == "suffix from nothing"
+    assert short(book, "r2:1", reattach="whole_turn") == "suffix whole from r1:2"
     book.end("r1")
     assert short(book, "r2:1", reattach="whole_turn") == "suffix whole from r1:2"
 
