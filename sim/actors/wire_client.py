@@ -107,6 +107,7 @@ class WireClient(Client):
         """The program stops watching; the page stays as it is."""
         if self.attached:
             self.attached = False
+            self._opening = ""  # the history that it asked for comes to nobody
             self._record("client.detached")
             self._leave()
 
