@@ -150,7 +150,8 @@ def test_a_person_who_looks_elsewhere_and_comes_back_sees_everything() -> None:
 
 
 def test_a_page_that_detaches_before_its_history_comes_reads_it_again_after_a_gap() -> None:
-    away = ("bob.reload: {at: model.turn1.c1.after, as: again}", "bob.detach: {after: again}", "bob.attach: {at: $back}")
+    again = "bob.reload: {at: model.turn1.c1.after, as: again}"
+    away = (again, "bob.detach: {after: again}", "bob.attach: {at: $back}")
     more = "  bob: {is: client, kind: fetch-sse, observes: alice, retry: 100ms}\npolicies: {retention: short}\n"
     sweep = "back: {every: point, in: [model], since: model.turn1.c4.after}"
     result = result_of(scenario(*away, sweep=sweep, more=more), lambda: make_reference("memory"))
