@@ -241,6 +241,7 @@ LEGAL_WIRE = Invariant(
 # --- readers-are-pure ----------------------------------------------------------------------------
 
 _WRITES = ("start", "stop", "answer")
+_WRITTEN = ("run.accepted", "run.refused", "stop.answered", "answer.answered")
 _READING = (
     "client.",
     "stream.",
@@ -261,10 +262,12 @@ def readers_are_pure(facts: Facts) -> Iterator[Finding]:
     watched: dict[str, Event] = {}
     writing = 0  # requests on their way through the server: what a read shows of them, no reader did
     for event in facts.history.events:
-        if event.kind == "request.delivered" and event.data["verb"] in _WRITES and not event.data["copy"]:
+        if event.kind == "request.delivered" and event.data["verb"] in _WRITES:
             writing += 1
-        elif event.kind == "client.told":
+        elif event.kind in _WRITTEN:
             writing = max(0, writing - 1)
+        elif event.kind == "server.crashed":
+            writing = 0
         if writing or not event.kind.startswith(_READING):
             before.clear()
             watched.clear()

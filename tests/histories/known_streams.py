@@ -593,10 +593,16 @@ def a_message_on_its_way_through_the_server_is_not_the_readers_doing() -> Story:
     again = (*ROWS, U("More", run="r2"))
     story = _answered().reads(*ROWS, reason="reload").sends("More", "k2")
     story = story.event("request.delivered", by="ann", verb="start", key="k2", copy=False)
-    story = story.attaches(status=204).closes().reads(*again, reason="reload").accepts("More", "r2", "k2")
-    story = story.event("client.told", "r2", by="ann", verb="start", key="k2", outcome="ok", reason="").ends("r2")
+    story = story.attaches(status=204).closes().reads(*again, reason="reload").accepts("More", "r2", "k2").ends("r2")
     story = story.reads(*again, END("r2"), reason="reload").attaches(status=204).closes()
     return story.quiet().reads(*again, END("r2"))
+
+
+@ok("readers-are-pure")
+def a_message_that_went_with_the_process_is_on_its_way_no_more() -> Story:
+    story = _answered().sends("More", "k2").event("request.delivered", by="ann", verb="start", key="k2", copy=False)
+    story = story.crashes().starts().reads(*ROWS, reason="reload").attaches(status=204).closes()
+    return story.quiet().reads(*ROWS)
 
 
 @bad("readers-are-pure")
