@@ -159,7 +159,7 @@ ATTACHING = (
         name="evicted-cursor-is-trusted",
         summary="A cursor of which nothing is kept any more is answered by the oldest entries that are.",
         failure_mode="TC-4",
-        trips=("replay-equals-live",),
+        trips=("replay-equals-live", "honest-cursor"),
         build=with_parts(streams=_TrustsOldCursors),
     ),
     Bug(

@@ -42,9 +42,9 @@ class _Opening:
 
 
 def untruths(facts: Facts, connection: Connection) -> Iterator[str]:
-    """Yields what an answer says of itself and is not so."""
+    """Yields what an answer says of itself and is not so; in real time nobody knows what was true at that moment."""
     opening = _opening(facts, connection)
-    if opening is not None:
+    if opening is not None and facts.history.capabilities.clock != "real":
         yield from _about_the_run(facts, opening)
         yield from _about_the_message(facts, opening)
         yield from _against_the_policy(facts, opening)
@@ -101,11 +101,16 @@ def _about_the_message(facts: Facts, opening: _Opening) -> Iterator[str]:
             yield f"the answer to {client} says that {named} is under way, and it is not"
         elif shown.run != about:
             yield f"the answer to {client} is about {about}, and {named} is of another run"
-    elif any(run.id == about for run in opening.active):
+    elif facts.once(_names_messages) and any(run.id == about for run in opening.active):
         mine = {ref: one for ref, one in messages.items() if one.run == about and one.opened < opening.begin}
         grows = next((ref for ref, one in mine.items() if one.closed > opening.end), None)
         if grows is not None:
             yield f"the answer to {client} names no message, and {grows} is under way"
+
+
+def _names_messages(facts: Facts) -> bool:
+    """Whether this system names the message under way at all: it may leave that to the frames."""
+    return any(link.opened is not None and link.opened.message_id is not None for link in facts.once(connections))
 
 
 def _messages(facts: Facts) -> Mapping[str, _Message]:

@@ -480,8 +480,13 @@ def a_message_of_another_run_is_under_way() -> Story:
 
 
 @bad("honest-cursor")
-def the_message_that_grows_is_not_named() -> Story:
-    return _opened(message_id=None).closes()
+def the_message_that_grows_is_named_now_and_then() -> Story:
+    return _opened().closes().attaches("r1:1").control(attachment="suffix").closes()
+
+
+@ok("honest-cursor")
+def a_system_that_never_names_the_message_leaves_that_to_the_frames() -> Story:
+    return _opened(message_id=None).puts("r1:2", text="there").closes()
 
 
 @bad("honest-cursor")
