@@ -74,8 +74,8 @@ def _about_the_run(facts: Facts, opening: _Opening) -> Iterator[str]:
     client, control, active = opening.client, opening.control, opening.active
     if control.attachment == "finished" and active:
         yield f"the answer to {client} says that {active[0].id} has ended, and it has not"
-    if control.run_id is None and opening.runs and not facts.crashed_between(0, opening.end):
-        yield f"the answer to {client} names no run, and there is {opening.runs[-1].id}"
+    if control.run_id is None and active:
+        yield f"the answer to {client} names no run, and {active[0].id} is under way"
     if active and any(run.id == control.run_id and run.end < opening.begin for run in opening.runs):
         yield f"the answer to {client} is about {control.run_id}, which has ended, and {active[0].id} is under way"
 
