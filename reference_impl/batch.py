@@ -114,15 +114,11 @@ class Batch:
         if new:
             self.add(run, "message.id_aliased", "model", actor=actor, message_id=message_id, aliases=new)
 
-    def superseded(self, run: Run, stale: Iterable[str]) -> None:
-        """Lets a later attempt take the place of what an earlier one left."""
+    def superseded(self, run: Run, stale: Iterable[str], reason: str = "a later attempt answers") -> None:
+        """Takes messages back that somebody may show: mostly a later attempt takes the place of an earlier one."""
         for message_id in stale:
             if "message.superseded" in MESSAGE[run.messages[message_id].state]:
-                self.add(run, "message.superseded", message_id=message_id, reason="a later attempt answers")
-
-    def taken_back(self, run: Run, message: Message) -> None:
-        """Takes back a message that was opened and of which nothing is left: readers may show it, empty and open."""
-        self.add(run, "message.superseded", message_id=message.message_id, reason="nothing of it is left")
+                self.add(run, "message.superseded", message_id=message_id, reason=reason)
 
     def interrupted(self, run: Run, message: Message, cause: str | None, buffered: Buffered) -> tuple[ToolCall, ...]:
         """Keeps what there is of an open message, if anything, and returns its calls."""
@@ -222,7 +218,7 @@ class Batch:
             if message.state == "open":
                 calls = self.interrupted(run, message, cause, buffered)
                 if message.content.plus(buffered(message.message_id)).empty:
-                    self.taken_back(run, message)
+                    self.superseded(run, [message.message_id], "nothing of it is left")
             # Half a call is evidence in its message's row, and nothing that could be run, shown or closed.
             complete = (call for call in calls if whole(call))
             requested += self.requested(run, message.message_id, complete, actor=message.speaker.actor)

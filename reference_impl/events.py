@@ -113,10 +113,9 @@ def from_json(line: str) -> Event:
     Raises:
         ValueError: it is not JSON, or not a row, of another format, or of a kind that nobody knows.
     """
-    record = json.loads(line)
     try:
-        event = Event(**record)
-    except TypeError as error:
+        event = Event(**json.loads(line))
+    except TypeError as error:  # also where a damaged page gives NULL instead of a text
         raise ValueError(f"not a journal row: {error}") from None
     if event.v != FORMAT:
         raise ValueError(f"row {event.event_id} has format {event.v}, this version reads {FORMAT}")

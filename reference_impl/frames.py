@@ -139,7 +139,8 @@ def _asked(state: State, event: Event) -> Frame:
 
 
 def _answered(state: State, event: Event) -> Frame:
-    return Frame("approval.resolved", event.run_id, call_id=event.payload["call_id"], event_id=event.event_id)
+    call_id, says = event.payload["call_id"], "approved" if event.payload["approved"] else "denied"
+    return Frame("approval.resolved", event.run_id, call_id=call_id, state=says, event_id=event.event_id)
 
 
 def _last(aliases: tuple[str, ...]) -> str | None:

@@ -113,12 +113,12 @@ class Page:
         if how == "restart":
             self._forget(None)
         elif control.run_id is not None and (control.whole_turn or how == "fresh"):
-            self.missing = how == "fresh" and self._unfinished(control.run_id)
+            self.missing = self.missing or (how == "fresh" and self._shows_another(control.run_id))
             self._forget(control.run_id)
         elif how == "gap" or (how in ("suffix", "finished") and sent and not self.go_back(sent)):
             self.missing = True  # in the second case the program sent an id that the page never got
 
-    def _unfinished(self, run: str) -> bool:
+    def _shows_another(self, run: str) -> bool:
         """Whether the history showed another run than this one under way: then it has ended since."""
         told = {item.run_id for item in self._bubbles.values() if item.kind != "user"} - {run, None}
         over = {item.run_id for item in self._bubbles.values() if item.kind == "marker"} | {*self.ended}

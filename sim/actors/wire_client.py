@@ -106,10 +106,7 @@ class WireClient(Client):
     def detach(self, step: Step) -> None:
         """The program stops watching; the page stays as it is."""
         if self.attached:
-            self.attached = False
-            self._opening = ""  # the history that it asked for comes to nobody
-            self._record("client.detached")
-            self._leave()
+            self._go_away()
 
     def attach(self, step: Step) -> None:
         """The program begins to watch again: from where its page is, or with a cursor that the step gives."""
@@ -133,9 +130,7 @@ class WireClient(Client):
     def switch(self, step: Step) -> None:
         """The person looks at another session, and comes back: view and cursor are dropped together."""
         point = self._before("switch")
-        self.attached = False
-        self._record("client.detached")
-        self._leave()
+        self._go_away()
         self.page.read(())
 
         def back() -> None:
@@ -240,6 +235,12 @@ class WireClient(Client):
                 self._attach(None)
         else:
             self._unseen.began(run)
+
+    def _go_away(self) -> None:
+        self.attached = False
+        self._opening, self._reading = "", False  # the history that it asked for comes to nobody
+        self._record("client.detached")
+        self._leave()
 
     def _leave(self) -> None:
         watch, self._watch = self._watch, None

@@ -159,7 +159,7 @@ def _about_the_beginning(facts: Facts, opening: _Opening) -> Iterator[str]:
     """Judges that a run comes from its beginning where that is said, none before it begins, and none for nothing."""
     if facts.crashes:
         return  # what was announced before them need not be all that had happened
-    begun = {event.run: event.position for event in facts.of("frame.published") if event.data["frame"] == "run.started"}
+    begun = facts.once(_begun)
     place = parsed(opening.cursor) or ("", 0, 0)
     since = facts.once(_places).get(place, 0) if opening.control.attachment in _GOES_ON else 0
     ended = [run.id for run in opening.runs if run.end < since and run.id != place[0]]
@@ -177,6 +177,11 @@ def _about_the_beginning(facts: Facts, opening: _Opening) -> Iterator[str]:
         if begins and position < begun.get(run, 0):
             yield f"{opening.client} is told that {run} begins, and it waits"
         told[run] = None
+
+
+def _begun(facts: Facts) -> Mapping[str | None, int]:
+    """Returns when each run was announced to begin."""
+    return {event.run: event.position for event in facts.of("frame.published") if event.data["frame"] == "run.started"}
 
 
 def _places(facts: Facts) -> Mapping[tuple[str, int, int], int]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 
 from attrs import evolve
 
@@ -60,9 +60,10 @@ def _at_the_end(facts: Facts) -> Iterator[Finding]:
         read = facts.final_reads.get(view.data["session"]) if view is not None else None
         if view is None or read is None:
             continue
-        if _under_way(facts, view) and _has_all(facts, view):
-            yield _so_far(facts, view)
-            yield questions_shown(facts, view, _under_way(facts, view))
+        runs = _under_way(facts, view)
+        if runs and _has_all(facts, view):
+            yield _so_far(facts, view, runs)
+            yield questions_shown(facts, view, runs)
             continue
         reason = _undecided(facts, view)
         if reason:
@@ -146,9 +147,8 @@ def _has_all(facts: Facts, view: Event) -> bool:
     return bool(view.data["cursor"] == (ids[-1] if ids else last.answered.data["cursor"] or ""))
 
 
-def _so_far(facts: Facts, view: Event) -> Finding:
+def _so_far(facts: Facts, view: Event, runs: Collection[str]) -> Finding:
     """Judges what a page shows of the messages under way, when nothing happens any more."""
-    runs = _under_way(facts, view)
     texts: dict[str, str] = {}
     for event in facts.of("frame.published"):
         message, frame = event.data["message"], event.data["frame"]
@@ -299,6 +299,8 @@ def stream_terminates(facts: Facts) -> Iterator[Finding]:
     """Judges every answer, and every page that watched a run to its end."""
     yield from _left_off(facts)
     for event in facts.of("stream.endless"):
+        if not event.data["after_end"]:
+            continue  # closed by our bound on connections, while there was something to watch
         if _told_to_stop(facts, event):
             yield HELD  # there is a program that takes no answer for an end
         elif event.data["after_end"] > 1 and facts.runs:
@@ -360,8 +362,8 @@ def _learnt(facts: Facts, over: set[str]) -> Iterator[Finding]:
         still = [item for item in _told_of(view, facts) if item.state == "open" and item.kind == "assistant"]
         if still:
             yield _endless(f"{client} shows {still[0].text!r:.60} as still open, its run has ended", view)
-        elif calls_at_work(facts, view):
-            yield _endless(f"{client} shows the tool call {calls_at_work(facts, view)[0]} as still at work", view)
+        elif calls := calls_at_work(facts, view):
+            yield _endless(f"{client} shows the tool call {calls[0]} as still at work", view)
         elif view.data["items"]:
             yield HELD
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from attrs import Factory, frozen
@@ -58,6 +58,12 @@ def judge_bug(bug: Any, scenarios: Iterable[Scenario], cases_max: int | None = N
     return found
 
 
+def share(cases: Sequence[Case], most: int | None, offset: int = 0) -> Sequence[Case]:
+    """Returns every n-th case so that there are at most so many; all of them for None."""
+    stride = 1 if most is None else max(1, -(-len(cases) // most))
+    return cases[offset % stride :: stride]
+
+
 async def _run(it: Host, executor: Executor, found: Judged, cases_max: int | None, offset: int) -> None:
     scenario = executor.scenario
     base = undisturbed(scenario)
@@ -67,6 +73,5 @@ async def _run(it: Host, executor: Executor, found: Judged, cases_max: int | Non
         cases = spell_out(scenario, first.points, first.steps, first.history.events).cases
     except UsageError:
         return  # the bug takes the points away that the sweep is about
-    stride = 1 if cases_max is None else max(1, -(-len(cases) // cases_max))
-    for case in cases[offset % stride :: stride]:
+    for case in share(cases, cases_max, offset):
         found.enter(scenario, case, await executor.judge(it, case))

@@ -37,6 +37,11 @@ def test_what_is_not_a_row_is_refused(line: str) -> None:
         from_json(line)
 
 
+def test_a_damaged_page_that_gives_no_text_at_all_is_no_row() -> None:
+    with pytest.raises(ValueError, match="not a journal row"):
+        from_json(None)  # type: ignore[arg-type]  # what SQLite returns for NULL
+
+
 @pytest.mark.parametrize("line", ["", "None", to_json(ROW)[:-5]])
 def test_what_is_not_even_json_is_refused(line: str) -> None:
     with pytest.raises(ValueError, match=r"line 1 column \d+"):

@@ -301,14 +301,14 @@ def test_a_question_is_over_with_its_run_also_where_the_closure_is_left_to_the_r
     assert shape(book.history())[2:4] == ["tool_call c1", "tool_result c1 aborted"]
 
 
-@pytest.mark.parametrize("approved", [True, False])
-def test_question_and_answer_are_told_to_whoever_watches(approved: bool) -> None:
+@pytest.mark.parametrize(("approved", "says"), [(True, "approved"), (False, "denied")])
+def test_question_and_answer_are_told_to_whoever_watches(approved: bool, says: str) -> None:
     book = waiting()
     asked = frame(book.state, book.rows[-1])
     book.answer("c1", approved)
     answer = next(row for row in book.rows if row.kind == "approval.resolved")
     assert asked == Frame("approval.requested", "r1", call_id="c1", event_id="r1:6")
-    assert frame(book.state, answer) == Frame("approval.resolved", "r1", call_id="c1", event_id="r1:7")
+    assert frame(book.state, answer) == Frame("approval.resolved", "r1", call_id="c1", state=says, event_id="r1:7")
 
 
 # --- sub-agents
