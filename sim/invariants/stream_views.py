@@ -299,11 +299,10 @@ def stream_terminates(facts: Facts) -> Iterator[Finding]:
     """Judges every answer, and every page that watched a run to its end."""
     yield from _left_off(facts)
     for event in facts.of("stream.endless"):
-        if not event.data["after_end"]:
-            continue  # closed by our bound on connections, while there was something to watch
-        if _told_to_stop(facts, event):
+        after_end = event.data["after_end"]  # 0: closed by our bound on connections, while there was something to watch
+        if after_end and _told_to_stop(facts, event):
             yield HELD  # there is a program that takes no answer for an end
-        elif event.data["after_end"] > 1 and facts.runs:
+        elif after_end > 1 and facts.runs:
             yield _endless(f"{event.actor} asked {event.data['connections']} times and was never told to stop", event)
     quiet = facts.of("quiet.reached")
     if not quiet or facts.cut is not None or quiet[-1].data.get("unfinished"):
