@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 import trio
 
-from sim.adapters.protocol import Capabilities, Item
+from journalsim.adapters.protocol import Capabilities, Item
 
 
 class Rows:

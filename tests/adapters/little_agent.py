@@ -14,7 +14,7 @@ from pathlib import Path
 
 import trio
 
-from sim.adapters.protocol import (
+from journalsim.adapters.protocol import (
     Capabilities,
     Frame,
     Item,

@@ -11,7 +11,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
 
-from sim.adapters.protocol import Capabilities, ModelRequest, Ports
+from journalsim.adapters.protocol import Capabilities, ModelRequest, Ports
 
 capabilities = Capabilities(level="runner", replay="from_id", terminals=True, stable_ids=True)
 

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import apsw
 
-from sim.adapters.protocol import Capabilities, Item
+from journalsim.adapters.protocol import Capabilities, Item
 
 
 class PlainTable:

@@ -13,9 +13,9 @@ from typing import Any
 import trio
 from attrs import evolve
 
-from reference_impl.adapter import make as make_reference
-from sim.adapters.protocol import Frame, Ports
-from sim.adapters.stream_protocol import Control, StreamAnswer, StreamRequest, encode_control, encode_frame
+from journalsim.adapters.protocol import Frame, Ports
+from journalsim.adapters.stream_protocol import Control, StreamAnswer, StreamRequest, encode_control, encode_frame
+from journalsim_reference.adapter import make as make_reference
 
 
 class Log:

@@ -19,14 +19,14 @@ from typing import Any
 import table
 from table import Row, at_most, number
 
-from sim.adapters.loading import load_adapter
-from sim.case import Case
-from sim.engine.hosting import Host, host
-from sim.engine.strategies import KeyedDelays
-from sim.engine.world import World
-from sim.scenario.loader import load_scenario
-from sim.search.execute import Executor, workspace
-from sim.search.sweep import undisturbed
+from journalsim.adapters.loading import load_adapter
+from journalsim.case import Case
+from journalsim.engine.hosting import Host, host
+from journalsim.engine.strategies import KeyedDelays
+from journalsim.engine.world import World
+from journalsim.scenario.loader import load_scenario
+from journalsim.search.execute import Executor, workspace
+from journalsim.search.sweep import undisturbed
 
 SCENARIOS = Path(__file__).parents[2] / "scenarios"
 MEASURED = ("stop/first-stop", "stop/stop-vs-completion", "tools/stop-during-parallel-calls")

@@ -29,10 +29,10 @@ from ours import Case, run_case, undisturbed_steps
 from table import Row, at_least, at_most, cpu_seconds, number
 from workload import TICK_NS, Inputs, inputs
 
-from sim.case import Delay
-from sim.engine.entries import Entry, Strategy
-from sim.engine.hosting import Host, host
-from sim.engine.strategies import CountChoices, KeyedDelays, Pct, Uniform, portfolio
+from journalsim.case import Delay
+from journalsim.engine.entries import Entry, Strategy
+from journalsim.engine.hosting import Host, host
+from journalsim.engine.strategies import CountChoices, KeyedDelays, Pct, Uniform, portfolio
 
 ROOT = Path(__file__).parents[2]
 PROGRAMS = ROOT / "tests" / "simulation" / "scheduler_programs.py"

@@ -6,9 +6,9 @@ import trio
 from attrs import frozen
 from workload import CHUNKS, JANITOR_ROUNDS, TICK_NS, Inputs, Journal, controller, worker
 
-from sim.case import Delay
-from sim.engine.entries import Entry, Strategy
-from sim.engine.scheduler import Scheduler
+from journalsim.case import Delay
+from journalsim.engine.entries import Entry, Strategy
+from journalsim.engine.scheduler import Scheduler
 
 
 class Queue:

@@ -31,18 +31,18 @@ from typing import Any
 from attrs import define, field, frozen
 from table import machine, number, write_section
 
-from sim.adapters.loading import load_adapter, zoo
-from sim.case import Case
-from sim.cli.selection import builtin_folder, load_all
-from sim.engine.hosting import Host, host
-from sim.errors import UsageError
-from sim.invariants.expectations import EXPECT
-from sim.scenario.files import find_scenarios
-from sim.search.bulk import search_batch
-from sim.search.execute import Executor, workspace
-from sim.search.scenario_run import unclaimed
-from sim.search.sweep import spell_out, undisturbed
-from sim.version import __version__
+from journalsim.adapters.loading import load_adapter, zoo
+from journalsim.case import Case
+from journalsim.cli.selection import builtin_folder, load_all
+from journalsim.engine.hosting import Host, host
+from journalsim.errors import UsageError
+from journalsim.invariants.expectations import EXPECT
+from journalsim.scenario.files import find_scenarios
+from journalsim.search.bulk import search_batch
+from journalsim.search.execute import Executor, workspace
+from journalsim.search.scenario_run import unclaimed
+from journalsim.search.sweep import spell_out, undisturbed
+from journalsim.version import __version__
 
 SEEDS = 20
 CASES_MAX = 1500  # of a search, about a sixth of all: all bugs within ten minutes or so on two cores

@@ -30,7 +30,7 @@ class Done:
 Command = Callable[..., Done]
 Write = Callable[..., Path]
 
-COMMAND = (sys.executable, "-m", "sim")
+COMMAND = (sys.executable, "-m", "journalsim")
 
 
 def process(*arguments: str, cwd: Path, environment: Mapping[str, str] | None = None) -> subprocess.Popen[bytes]:

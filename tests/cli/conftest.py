@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from command_line import ROOT, Command, Done, Write
 
-from sim.cli import main
+from journalsim.cli import main
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from command_line import Command, Done, Write
 
-from sim.scenario.model import VERBS
+from journalsim.scenario.model import VERBS
 
 HEAD = "version: 1\nname: one\n"
 STEPS = 'steps:\n  - client.send: "Hi"\n'

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 from command_line import Command, process
 
-from sim.report.explored import Watcher
-from sim.search.bulk import Book
+from journalsim.report.explored import Watcher
+from journalsim.search.bulk import Book
 
 BUG = "ref:bug-stop-keeps-no-partial"
 

@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 from command_line import Command
 
-from sim.adapters.loading import zoo
-from sim.cli import COMMANDS
-from sim.cli.listing import KINDS
-from sim.invariants.judge import INVARIANTS
-from sim.scenario.problems import CODES
+from journalsim.adapters.loading import zoo
+from journalsim.cli import COMMANDS
+from journalsim.cli.listing import KINDS
+from journalsim.invariants.judge import INVARIANTS
+from journalsim.scenario.problems import CODES
 
 # --- help --------------------------------------------------------------------------------------
 

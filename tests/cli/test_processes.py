@@ -64,10 +64,10 @@ def test_ctrl_c_ends_the_run_after_the_case_at_hand_and_keeps_what_is_known(tmp_
 def test_ctrl_c_outside_of_a_run_says_so(tmp_path: Path) -> None:
     (tmp_path / "b.race.yaml").write_text(SLOW)
     program = (
-        "import sim.cli.selection as s, sim.cli\n"
+        "import journalsim.cli.selection as s, journalsim.cli\n"
         "def pressed(*a, **k): raise KeyboardInterrupt\n"
         "s.load_file = pressed\n"
-        "sim.cli.main(['check', '.'])"
+        "journalsim.cli.main(['check', '.'])"
     )
     done = subprocess.run([sys.executable, "-c", program], cwd=tmp_path, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout, done.stderr.strip()) == (130, "", "stopped by the user")
@@ -145,7 +145,18 @@ def test_every_terminal_can_show_a_failure(tmp_path: Path, named: str, meant: st
 
 # --- what is imported --------------------------------------------------------------------------
 
-HEAVY = ("trio", "hypothesis", "jinja2", "rich", "apsw", "reference_impl", "sim.engine", "asyncio", "socket", "ssl")
+HEAVY = (
+    "trio",
+    "hypothesis",
+    "jinja2",
+    "rich",
+    "apsw",
+    "journalsim_reference",
+    "journalsim.engine",
+    "asyncio",
+    "socket",
+    "ssl",
+)
 
 
 @pytest.mark.parametrize(
@@ -167,8 +178,8 @@ HEAVY = ("trio", "hypothesis", "jinja2", "rich", "apsw", "reference_impl", "sim.
 def test_what_runs_nothing_imports_neither_the_engine_nor_the_network(tmp_path: Path, arguments: list[str]) -> None:
     (tmp_path / "a.race.yaml").write_text('version: 1\nname: a-fast\nsteps:\n  - client.send: "Hi"\n')
     program = (
-        "import sys, sim.cli\n"
-        "try: sim.cli.main(sys.argv[1:])\n"
+        "import sys, journalsim.cli\n"
+        "try: journalsim.cli.main(sys.argv[1:])\n"
         f"except SystemExit as end: print(end.code, [n for n in {HEAVY} if n in sys.modules], file=sys.stderr)"
     )
     done = subprocess.run(

@@ -95,7 +95,7 @@ def test_a_bug_of_our_own_is_exit_70_and_asks_to_be_reported(
     def broken(*_: object, **__: object) -> None:
         raise ZeroDivisionError("ours")
 
-    monkeypatch.setattr("sim.search.campaign.run_scenario", broken)
+    monkeypatch.setattr("journalsim.search.campaign.run_scenario", broken)
     done = journalsim("run", "first-stop")
     assert done.code == 70
     assert "ZeroDivisionError: ours" in done.err

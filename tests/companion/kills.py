@@ -34,25 +34,25 @@ from typing import Any, NamedTuple, NoReturn
 import trio
 from attrs import Factory, define, frozen
 
-from reference_impl.events import Event as Row
-from reference_impl.lifecycle import TERMINALS
-from reference_impl.runner import CAPABILITIES, ReferenceJournal
-from reference_impl.stores.base import Store
-from reference_impl.stores.database import Settings, journal_in_force
-from reference_impl.stores.disk_sqlite import DiskSQLiteStore
-from reference_impl.stores.log import LogStore
-from reference_impl.stores.real_disk import RealDisk, RealFile
-from reference_impl.stores.sqlite import FILE, SQLiteStore
-from sim.actors.disk_worlds import Draw
-from sim.adapters.disk_protocol import DiskPort
-from sim.adapters.loading import adapter_from
-from sim.adapters.protocol import Frame
-from sim.engine.world import World
-from sim.history import Event, History
-from sim.invariants.judge import check_history
-from sim.invariants.verdict import Status, Verdict
-from sim.scenario.loader import load_scenario
-from sim.search.checking import run_case
+from journalsim.actors.disk_worlds import Draw
+from journalsim.adapters.disk_protocol import DiskPort
+from journalsim.adapters.loading import adapter_from
+from journalsim.adapters.protocol import Frame
+from journalsim.engine.world import World
+from journalsim.history import Event, History
+from journalsim.invariants.judge import check_history
+from journalsim.invariants.verdict import Status, Verdict
+from journalsim.scenario.loader import load_scenario
+from journalsim.search.checking import run_case
+from journalsim_reference.events import Event as Row
+from journalsim_reference.lifecycle import TERMINALS
+from journalsim_reference.runner import CAPABILITIES, ReferenceJournal
+from journalsim_reference.stores.base import Store
+from journalsim_reference.stores.database import Settings, journal_in_force
+from journalsim_reference.stores.disk_sqlite import DiskSQLiteStore
+from journalsim_reference.stores.log import LogStore
+from journalsim_reference.stores.real_disk import RealDisk, RealFile
+from journalsim_reference.stores.sqlite import FILE, SQLiteStore
 
 SCENARIO = b"""\
 version: 1

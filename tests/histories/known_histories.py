@@ -10,7 +10,7 @@ from collections.abc import Callable
 from attrs import evolve, frozen
 from story import CLAIMS, END, A, C, R, Story, U
 
-from sim.history import History
+from journalsim.history import History
 
 ANN = ("ann",)
 HELLO = ("Hello ", "there")

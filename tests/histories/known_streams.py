@@ -8,9 +8,9 @@ from attrs import evolve
 from known_histories import bad, ok
 from story import CLAIMS, END, A, C, R, Story, U
 
-from sim.adapters.protocol import Frame, Item
-from sim.adapters.stream_protocol import Control, encode_control, encode_frame
-from sim.sse import encode_comment, encode_event
+from journalsim.adapters.protocol import Frame, Item
+from journalsim.adapters.stream_protocol import Control, encode_control, encode_frame
+from journalsim.sse import encode_comment, encode_event
 
 MESSAGE = "j-model.turn1"
 ANSWER = A("model.turn1", "Hello there", id=MESSAGE)

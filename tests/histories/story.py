@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from sim.adapters.protocol import Capabilities, Item, Statistics
-from sim.history import Event, History
+from journalsim.adapters.protocol import Capabilities, Item, Statistics
+from journalsim.history import Event, History
 
 CLAIMS = Capabilities(
     level="runner",

@@ -21,8 +21,8 @@ CONNECTIONS = socket.SOMAXCONN
 
 @contextlib.contextmanager
 def live_server(*options: str) -> Iterator[str]:
-    """Runs ``python -m reference_impl`` on a free loopback port, and yields its address."""
-    command = [sys.executable, "-m", "reference_impl", "--port", "0", *options]
+    """Runs ``python -m journalsim_reference`` on a free loopback port, and yields its address."""
+    command = [sys.executable, "-m", "journalsim_reference", "--port", "0", *options]
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment) as process:
         try:

@@ -11,12 +11,12 @@ import pytest
 import trio
 from starlette.applications import Starlette
 
-from reference_impl.app import app as shipped
-from reference_impl.app import make_app, serving
-from reference_impl.live import Script, words
-from sim.adapters.protocol import Frame, Item
-from sim.adapters.stream_protocol import Control, decode_event
-from sim.sse import Decoder
+from journalsim.adapters.protocol import Frame, Item
+from journalsim.adapters.stream_protocol import Control, decode_event
+from journalsim.sse import Decoder
+from journalsim_reference.app import app as shipped
+from journalsim_reference.app import make_app, serving
+from journalsim_reference.live import Script, words
 
 pytestmark = pytest.mark.trio
 

@@ -1,4 +1,4 @@
-"""``python -m reference_impl`` says what it does, and keeps what it was told to keep."""
+"""``python -m journalsim_reference`` says what it does, and keeps what it was told to keep."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import httpx
 import pytest
 from live_server import live_server, shown
 
-from reference_impl.__main__ import is_loopback, main
+from journalsim_reference.__main__ import is_loopback, main
 
 
 def test_what_is_on_the_disk_outlives_the_process(tmp_path: Path) -> None:

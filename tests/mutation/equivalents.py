@@ -33,7 +33,7 @@ class Equivalents:
         listed = {}
         for entry in entries:
             for now in entry["now"]:
-                change = (f"reference_impl.{entry['module']}", entry["was"], now)
+                change = (f"journalsim_reference.{entry['module']}", entry["was"], now)
                 times = entry.get("times", 1)
                 assert entry["why"]
                 assert change[0] not in modules or made[change] == times, f"{change} fits {made[change]}, not {times}"

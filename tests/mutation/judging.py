@@ -23,12 +23,12 @@ from types import ModuleType
 
 from attrs import frozen
 
-from sim.adapters.loading import LoadedAdapter, load_adapter
-from sim.engine.hosting import Host, host
-from sim.invariants.verdict import Status
-from sim.scenario.model import Scenario
-from sim.search.execute import Executor, workspace
-from sim.search.sweep import spell_out, undisturbed
+from journalsim.adapters.loading import LoadedAdapter, load_adapter
+from journalsim.engine.hosting import Host, host
+from journalsim.invariants.verdict import Status
+from journalsim.scenario.model import Scenario
+from journalsim.search.execute import Executor, workspace
+from journalsim.search.sweep import spell_out, undisturbed
 
 CPU_SECONDS_MAX = 60  # six times what all scenarios take together; of processor time, which no neighbour uses up
 WALL_SECONDS_MAX = 900.0  # for a child that waits for ever; what comes to this is no verdict
@@ -78,7 +78,7 @@ class Planted(importlib.abc.MetaPathFinder, importlib.abc.Loader):
 
 def judge(module: str, source: str, scenarios: Sequence[Scenario]) -> Judged:
     """Returns what becomes of a mutant: the first scenario that it fails decides."""
-    assert not any(name.startswith("reference_impl") for name in sys.modules)
+    assert not any(name.startswith("journalsim_reference") for name in sys.modules)
     reader, writer = os.pipe()
     child = os.fork()
     if child == 0:
@@ -118,7 +118,9 @@ def _blames_the_reference(error: BaseException) -> bool:
     if error.__cause__ is not None and _blames_the_reference(error.__cause__):
         return True
     files = [frame.filename for frame in traceback.extract_tb(error.__traceback__)]
-    return any(name.startswith("reference_impl.") or Path(name).parent.name == "reference_impl" for name in files)
+    return any(
+        name.startswith("journalsim_reference.") or Path(name).parent.name == "journalsim_reference" for name in files
+    )
 
 
 def run_scenario_once(scenario: Scenario) -> bool:

@@ -18,10 +18,10 @@ from typing import Any
 
 from judging import run_scenario_once
 
-from sim.scenario.model import Scenario
+from journalsim.scenario.model import Scenario
 
 Lines = Mapping[str, frozenset[int]]
-"""The lines that a scenario executes, by the name of the file in reference_impl."""
+"""The lines that a scenario executes, by the name of the file in journalsim_reference."""
 
 
 def lines_of(scenarios: Sequence[Scenario], folder: Path) -> dict[str, Lines]:

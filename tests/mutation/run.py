@@ -35,7 +35,7 @@ from judging import Fate, Judged, judge  # noqa: E402
 from mutants import Mutant, mutants_of  # noqa: E402
 from reached import Lines, lines_of, statement  # noqa: E402
 
-from sim.scenario.model import Scenario  # noqa: E402
+from journalsim.scenario.model import Scenario  # noqa: E402
 
 CORE = ("lifecycle", "events", "content", "state", "batch", "journal", "calls", "projections", "recovery", "partials")
 CORE += ("attach", "frame_log", "frames")
@@ -86,7 +86,7 @@ def main() -> None:
     scenarios = sorted((s for s in everything() if s.name not in LARGE), key=_cost)
     gc.freeze()
     needed = [s for s in scenarios if any(s.name not in held.get(m.key, ()) for m in chosen if m.key not in known)]
-    reached = lines_of(needed, ROOT / "reference_impl")
+    reached = lines_of(needed, ROOT / "reference_impl/journalsim_reference")
     fates: list[tuple[Mutant, Judged]] = []
 
     def fate(mutant: Mutant) -> Judged:
@@ -115,13 +115,13 @@ def main() -> None:
 
 
 def _all_of(name: str) -> list[Mutant]:
-    return list(mutants_of(f"reference_impl.{name}", ROOT / f"reference_impl/{name}.py"))
+    return list(mutants_of(f"journalsim_reference.{name}", ROOT / f"reference_impl/journalsim_reference/{name}.py"))
 
 
 def _judges(mutant: Mutant, scenarios: Sequence[Scenario], reached: Mapping[str, Lines]) -> list[Scenario]:
     """Returns the scenarios that come to the changed statement."""
     file = f"{mutant.module.rpartition('.')[2]}.py"
-    lines = statement((ROOT / "reference_impl" / file).read_text(encoding="utf-8"), mutant.line)
+    lines = statement((ROOT / "reference_impl/journalsim_reference" / file).read_text(encoding="utf-8"), mutant.line)
     return [s for s in scenarios if lines is None or not reached[s.name].get(file, frozenset()).isdisjoint(lines)]
 
 

@@ -25,7 +25,7 @@ steps:
 """
 
 ADAPTER = """\
-from sim.adapters.protocol import Capabilities
+from journalsim.adapters.protocol import Capabilities
 
 
 class Chat:
@@ -119,8 +119,8 @@ def test_a_foreign_suite_runs_as_if_the_plugin_were_not_there(pytester: pytest.P
         pytester,
         test_foreign__py="import sys\n\n"
         "def test_nothing_of_journalsim_is_loaded():\n"
-        "    loaded = [name for name in sys.modules if name.split('.')[0] == 'sim']\n"
-        "    assert set(loaded) <= {'sim', 'sim.pytest_plugin', 'sim.version'}\n\n"
+        "    loaded = [name for name in sys.modules if name.split('.')[0] == 'journalsim']\n"
+        "    assert set(loaded) <= {'journalsim', 'journalsim.pytest_plugin', 'journalsim.version'}\n\n"
         "def test_fails():\n    assert 1 == 2\n",
     )
     with_plugin = run(pytester)
@@ -138,7 +138,7 @@ def test_replaying_what_pytest_saved_reproduces_it(pytester: pytest.Pytester) ->
     write(pytester, first__race__yaml=RACE, chat__py=ADAPTER)
     run(pytester, "--journalsim-adapter", "python:chat:make")
     (saved,) = Path(pytester.path, ".journalsim", "failures").glob("*.json")
-    result = pytester.run(sys.executable, "-m", "sim", "replay", saved.stem)
+    result = pytester.run(sys.executable, "-m", "journalsim", "replay", saved.stem)
     assert result.ret == 1
     assert "REPRODUCED" in result.stdout.str()
     shutil.rmtree(pytester.path / ".journalsim")

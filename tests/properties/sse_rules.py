@@ -7,7 +7,7 @@ import re
 from itertools import pairwise
 from typing import NamedTuple
 
-from sim.sse import BOM, RETRY_MS_MAX, Decoder, SseEvent
+from journalsim.sse import BOM, RETRY_MS_MAX, Decoder, SseEvent
 
 
 class Reading(NamedTuple):

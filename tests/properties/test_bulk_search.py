@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import pytest
 
-from sim.adapters.loading import load_adapter
-from sim.case import Case
-from sim.errors import Exit, UsageError
-from sim.history import trace_hash
-from sim.invariants.verdict import Status, Violation
-from sim.scenario.dump import checked, dump_scenario
-from sim.scenario.model import Scenario, Step
-from sim.search.bulk import CASES_EACH, TROUBLE_MAX, Book, Found, search_batch
-from sim.search.checking import run_case
-from sim.search.exploring import Exploration, Search, explore
+from journalsim.adapters.loading import load_adapter
+from journalsim.case import Case
+from journalsim.errors import Exit, UsageError
+from journalsim.history import trace_hash
+from journalsim.invariants.verdict import Status, Violation
+from journalsim.scenario.dump import checked, dump_scenario
+from journalsim.scenario.model import Scenario, Step
+from journalsim.search.bulk import CASES_EACH, TROUBLE_MAX, Book, Found, search_batch
+from journalsim.search.checking import run_case
+from journalsim.search.exploring import Exploration, Search, explore
 
 FORGETFUL = "ref:bug-stop-keeps-no-partial"
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from sim.report.about import About
-from sim.report.explored import explored_failure
-from sim.search.exploring import Search, explore
-from sim.version import __version__
+from journalsim.report.about import About
+from journalsim.report.explored import explored_failure
+from journalsim.search.exploring import Search, explore
+from journalsim.version import __version__
 
 SHARES = {"ref:memory": 180_000, "ref": 20_000}  # on a file a case takes half as long again
 WITHIN_S = {"ref:memory": 600.0, "ref": 100.0}  # below twelve minutes together, on two cores

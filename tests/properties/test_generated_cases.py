@@ -8,14 +8,14 @@ import sys
 import pytest
 from hypothesis import HealthCheck, Phase, find, given, settings
 
-from sim.adapters.loading import load_adapter
-from sim.case import Placement, with_axes
-from sim.errors import UsageError
-from sim.scenario.dump import dump_scenario
-from sim.scenario.model import Axis, Finish, ModelSpec, Scenario, Step, Sweep, Text, Timing, Turn
-from sim.search.explore import cases, run_case, scenarios
-from sim.search.plan import Plan
-from sim.search.sweep import undisturbed
+from journalsim.adapters.loading import load_adapter
+from journalsim.case import Placement, with_axes
+from journalsim.errors import UsageError
+from journalsim.scenario.dump import dump_scenario
+from journalsim.scenario.model import Axis, Finish, ModelSpec, Scenario, Step, Sweep, Text, Timing, Turn
+from journalsim.search.explore import cases, run_case, scenarios
+from journalsim.search.plan import Plan
+from journalsim.search.sweep import undisturbed
 
 MEMORY = load_adapter("ref:memory")
 FORGETFUL = "ref:bug-stop-keeps-no-partial"
@@ -118,7 +118,7 @@ def test_an_adapter_that_raises_fails_the_check() -> None:
 def test_importing_the_strategies_leaves_the_settings_of_hypothesis_alone() -> None:
     code = (
         "from hypothesis import settings; before = (settings.default, settings.get_current_profile_name());"
-        "import sim.search.explore;"
+        "import journalsim.search.explore;"
         "assert before == (settings.default, settings.get_current_profile_name())"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
@@ -126,5 +126,5 @@ def test_importing_the_strategies_leaves_the_settings_of_hypothesis_alone() -> N
 
 
 def test_the_search_of_the_command_line_does_not_import_hypothesis() -> None:
-    code = "import sys, sim.cli.explore, sim.search.exploring; assert 'hypothesis' not in sys.modules"
+    code = "import sys, journalsim.cli.explore, journalsim.search.exploring; assert 'hypothesis' not in sys.modules"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

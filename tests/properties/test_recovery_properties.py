@@ -7,18 +7,18 @@ from collections.abc import Iterable, Sequence
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
-from reference_impl.batch import Stamp
-from reference_impl.content import Content
-from reference_impl.events import Event
-from reference_impl.lifecycle import TERMINALS
-from reference_impl.projections import history
-from reference_impl.recovery import recover
-from reference_impl.runner import ReferenceJournal
-from reference_impl.state import State
-from reference_impl.stores.memory import Folder, MemoryStore
-from sim.adapters.loading import adapter_from
-from sim.search.explore import cases, run_case
-from sim.search.plan import Plan
+from journalsim.adapters.loading import adapter_from
+from journalsim.search.explore import cases, run_case
+from journalsim.search.plan import Plan
+from journalsim_reference.batch import Stamp
+from journalsim_reference.content import Content
+from journalsim_reference.events import Event
+from journalsim_reference.lifecycle import TERMINALS
+from journalsim_reference.projections import history
+from journalsim_reference.recovery import recover
+from journalsim_reference.runner import ReferenceJournal
+from journalsim_reference.state import State
+from journalsim_reference.stores.memory import Folder, MemoryStore
 
 FEW = settings(
     max_examples=40,

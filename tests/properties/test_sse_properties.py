@@ -10,8 +10,16 @@ from hypothesis import strategies as st
 from sse_fuzz import fuzz
 from sse_rules import by_the_decoder, by_the_rules, cut_up, hostile_wire
 
-from sim.actors.dialects import FetchEventSourceDecoder, HttpxSseDecoder
-from sim.sse import Decoder, EventTooLargeError, SseEvent, encode_comment, encode_event, encode_json, join_surrogates
+from journalsim.actors.dialects import FetchEventSourceDecoder, HttpxSseDecoder
+from journalsim.sse import (
+    Decoder,
+    EventTooLargeError,
+    SseEvent,
+    encode_comment,
+    encode_event,
+    encode_json,
+    join_surrogates,
+)
 
 unhurried = settings(deadline=None)  # a busy machine is no failure
 

@@ -8,16 +8,16 @@ from collections.abc import Iterator
 import pytest
 from attrs import evolve
 
-from sim.adapters.loading import LoadedAdapter
-from sim.adapters.protocol import Capabilities
-from sim.scenario.disks import asks_for_disk
-from sim.scenario.dump import checked, dump_scenario
-from sim.scenario.model import Break, CallTool, NewMessage, RenameMessage, Scenario, SilentEnd, Text
-from sim.search.bulk import drawn_tape
-from sim.search.plan import Plan
-from sim.search.scenario_run import unclaimed
-from sim.search.slots import Slots
-from sim.search.tape import BLOCKS, EVERYTHING, TAPE_LENGTH, plan_from_tape, scenario_from_tape, tape_of
+from journalsim.adapters.loading import LoadedAdapter
+from journalsim.adapters.protocol import Capabilities
+from journalsim.scenario.disks import asks_for_disk
+from journalsim.scenario.dump import checked, dump_scenario
+from journalsim.scenario.model import Break, CallTool, NewMessage, RenameMessage, Scenario, SilentEnd, Text
+from journalsim.search.bulk import drawn_tape
+from journalsim.search.plan import Plan
+from journalsim.search.scenario_run import unclaimed
+from journalsim.search.slots import Slots
+from journalsim.search.tape import BLOCKS, EVERYTHING, TAPE_LENGTH, plan_from_tape, scenario_from_tape, tape_of
 
 PLAINEST = """\
 version: 1

@@ -11,41 +11,41 @@ ROOT = Path(__file__).parents[2]
 
 # first match wins; a module may import modules of its own layer or of a lower one
 LAYERS = (
-    ("sim.adapters.protocol", 0),
-    ("sim.errors", 0),
-    ("sim.history", 0),
-    ("sim.case", 0),
-    ("sim.version", 0),
-    ("sim.sse", 0),
-    ("sim.adapters.disk_protocol", 0),
-    ("sim.actors.disk_faults", 0),  # the words for disks, which a case holds
-    ("sim.adapters.stream_protocol", 0),
-    ("sim.scenario", 1),
-    ("sim.invariants", 1),
-    ("sim.engine", 2),
-    ("sim.actors", 3),
-    ("sim.adapters", 3),
-    ("sim.search", 4),
-    ("sim.report", 4),
-    ("sim.cli", 5),
-    ("sim.__main__", 5),
-    ("sim.pytest_plugin", 5),
+    ("journalsim.adapters.protocol", 0),
+    ("journalsim.errors", 0),
+    ("journalsim.history", 0),
+    ("journalsim.case", 0),
+    ("journalsim.version", 0),
+    ("journalsim.sse", 0),
+    ("journalsim.adapters.disk_protocol", 0),
+    ("journalsim.actors.disk_faults", 0),  # the words for disks, which a case holds
+    ("journalsim.adapters.stream_protocol", 0),
+    ("journalsim.scenario", 1),
+    ("journalsim.invariants", 1),
+    ("journalsim.engine", 2),
+    ("journalsim.actors", 3),
+    ("journalsim.adapters", 3),
+    ("journalsim.search", 4),
+    ("journalsim.report", 4),
+    ("journalsim.cli", 5),
+    ("journalsim.__main__", 5),
+    ("journalsim.pytest_plugin", 5),
     ("sim", 5),
 )
 
 # third-party packages, and who alone may import them
 OWNERS = {
-    "yaml": ("sim.scenario",),
-    "trio": ("sim.engine", "sim.adapters", "sim.search", "reference_impl"),
-    "hypothesis": ("sim.search.explore",),
-    "rich": ("sim.report",),
-    "jinja2": ("sim.report",),
-    "click": ("sim.cli",),
-    "pytest": ("sim.pytest_plugin",),
-    "apsw": ("reference_impl.stores",),
-    "starlette": ("reference_impl.app", "reference_impl.judged_app", "reference_impl.__main__"),
-    "hypercorn": ("reference_impl.__main__",),
-    "asyncio": ("sim.adapters.asyncio_host", "sim.adapters.contrib"),
+    "yaml": ("journalsim.scenario",),
+    "trio": ("journalsim.engine", "journalsim.adapters", "journalsim.search", "reference_impl"),
+    "hypothesis": ("journalsim.search.explore",),
+    "rich": ("journalsim.report",),
+    "jinja2": ("journalsim.report",),
+    "click": ("journalsim.cli",),
+    "pytest": ("journalsim.pytest_plugin",),
+    "apsw": ("journalsim_reference.stores",),
+    "starlette": ("journalsim_reference.app", "journalsim_reference.judged_app", "journalsim_reference.__main__"),
+    "hypercorn": ("journalsim_reference.__main__",),
+    "asyncio": ("journalsim.adapters.asyncio_host", "journalsim.adapters.contrib"),
 }
 
 
@@ -99,7 +99,12 @@ def test_sim_never_imports_the_reference() -> None:
 
 
 def test_the_reference_imports_nothing_of_sim_but_the_protocol() -> None:
-    allowed = {"sim.adapters.protocol", "sim.adapters.disk_protocol", "sim.adapters.stream_protocol", "sim.sse"}
+    allowed = {
+        "journalsim.adapters.protocol",
+        "journalsim.adapters.disk_protocol",
+        "journalsim.adapters.stream_protocol",
+        "journalsim.sse",
+    }
     offenders = {
         name: sorted(used for used in imports(path) if used.split(".")[0] == "sim" and not _is_part(used, allowed))
         for name, path in modules().items()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from sim.scenario.schema import json_schema
+from journalsim.scenario.schema import json_schema
 
 ROOT = Path(__file__).parents[2]
 
@@ -16,17 +16,17 @@ def test_the_shipped_schema_is_the_one_that_the_language_gives() -> None:
 
 
 def test_every_public_name_is_listed_and_there() -> None:
-    import sim
+    import journalsim
 
-    assert set(sim.__all__) == {*sim._WHERE, "__version__"}
-    assert len(sim.__all__) <= 30
-    assert all(getattr(sim, name) is not None for name in sim.__all__)
+    assert set(journalsim.__all__) == {*journalsim._WHERE, "__version__"}
+    assert len(journalsim.__all__) <= 30
+    assert all(getattr(journalsim, name) is not None for name in journalsim.__all__)
 
 
 def test_scenarios_and_bugs_name_entries_that_the_catalogue_has() -> None:
-    from sim.adapters.loading import zoo
-    from sim.cli.selection import select
-    from sim.scenario.catalogue import catalogue
+    from journalsim.adapters.loading import zoo
+    from journalsim.cli.selection import select
+    from journalsim.scenario.catalogue import catalogue
 
     named = {covers for scenario in select(()) for covers in scenario.covers}
     named |= {bug.failure_mode for bug in zoo() if bug.failure_mode}

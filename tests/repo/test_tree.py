@@ -37,4 +37,4 @@ def test_private_names_of_trio_are_used_in_one_module_alone() -> None:
         and name.endswith(".py")
         and "trio._core" in (ROOT / name).read_text(encoding="utf-8")
     ]
-    assert users == ["sim/engine/native_order.py"]
+    assert users == ["sim/journalsim/engine/native_order.py"]

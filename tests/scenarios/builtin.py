@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from sim.invariants.judge import INVARIANTS
-from sim.scenario.loader import load_scenario
-from sim.scenario.model import Scenario
+from journalsim.invariants.judge import INVARIANTS
+from journalsim.scenario.loader import load_scenario
+from journalsim.scenario.model import Scenario
 
 ROOT = Path(__file__).parents[2]
 FILES = sorted((ROOT / "scenarios").rglob("*.race.yaml"))

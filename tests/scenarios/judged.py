@@ -7,16 +7,16 @@ from typing import Any
 
 from attrs import Factory, frozen
 
-from sim.adapters.loading import load_adapter
-from sim.case import Case
-from sim.engine.hosting import Host, host
-from sim.errors import UsageError
-from sim.invariants.expectations import EXPECT
-from sim.scenario.model import Scenario
-from sim.search.execute import Executor, audited, workspace
-from sim.search.results import CaseResult
-from sim.search.scenario_run import unclaimed
-from sim.search.sweep import spell_out, undisturbed
+from journalsim.adapters.loading import load_adapter
+from journalsim.case import Case
+from journalsim.engine.hosting import Host, host
+from journalsim.errors import UsageError
+from journalsim.invariants.expectations import EXPECT
+from journalsim.scenario.model import Scenario
+from journalsim.search.execute import Executor, audited, workspace
+from journalsim.search.results import CaseResult
+from journalsim.search.scenario_run import unclaimed
+from journalsim.search.sweep import spell_out, undisturbed
 
 
 @frozen

@@ -10,14 +10,14 @@ import pytest
 from builtin import FILES, everything, load
 from judged import share
 
-from sim.adapters.loading import LoadedAdapter, load_adapter, zoo
-from sim.engine.hosting import Host, host
-from sim.errors import Exit
-from sim.scenario.dump import format_text
-from sim.scenario.model import Scenario
-from sim.search.execute import Executor, workspace
-from sim.search.scenario_run import run_scenario, unclaimed
-from sim.search.sweep import spell_out, undisturbed
+from journalsim.adapters.loading import LoadedAdapter, load_adapter, zoo
+from journalsim.engine.hosting import Host, host
+from journalsim.errors import Exit
+from journalsim.scenario.dump import format_text
+from journalsim.scenario.model import Scenario
+from journalsim.search.execute import Executor, workspace
+from journalsim.search.scenario_run import run_scenario, unclaimed
+from journalsim.search.sweep import spell_out, undisturbed
 
 LINES_MAX = 55  # one screen; the convention is 15 to 40
 PER_FILE = pytest.mark.parametrize("path", FILES, ids=[path.name.removesuffix(".race.yaml") for path in FILES])

@@ -10,25 +10,25 @@ import yaml
 from document_blocks import ROOT, Block, blocks, document, examples
 from jsonschema import Draft7Validator
 
-from sim.adapters.loading import load_adapter
-from sim.adapters.protocol import POLICIES
-from sim.cli import COMMANDS
-from sim.engine.hosting import host
-from sim.errors import Exit
-from sim.invariants.judge import INVARIANTS
-from sim.report.about import About
-from sim.report.text import failure_text, scenario_lines
-from sim.scenario.expectations import COMBINATORS, EXPECTATIONS
-from sim.scenario.known_failures import load_known_failures
-from sim.scenario.loader import load_scenario
-from sim.scenario.model import Scenario
-from sim.scenario.problems import CODES, ScenarioError
-from sim.scenario.schema import json_schema
-from sim.scenario.steps import STEPS
-from sim.scenario.streams import PART
-from sim.search.execute import Executor, workspace
-from sim.search.scenario_run import run_scenario
-from sim.search.sweep import undisturbed
+from journalsim.adapters.loading import load_adapter
+from journalsim.adapters.protocol import POLICIES
+from journalsim.cli import COMMANDS
+from journalsim.engine.hosting import host
+from journalsim.errors import Exit
+from journalsim.invariants.judge import INVARIANTS
+from journalsim.report.about import About
+from journalsim.report.text import failure_text, scenario_lines
+from journalsim.scenario.expectations import COMBINATORS, EXPECTATIONS
+from journalsim.scenario.known_failures import load_known_failures
+from journalsim.scenario.loader import load_scenario
+from journalsim.scenario.model import Scenario
+from journalsim.scenario.problems import CODES, ScenarioError
+from journalsim.scenario.schema import json_schema
+from journalsim.scenario.steps import STEPS
+from journalsim.scenario.streams import PART
+from journalsim.search.execute import Executor, workspace
+from journalsim.search.scenario_run import run_scenario
+from journalsim.search.sweep import undisturbed
 
 TEACHES = "scenarios/README.md"
 DOCUMENTS = ("README.md", TEACHES, "reports/README.md")

@@ -8,9 +8,9 @@ import pytest
 from builtin import everything
 from judged import judge_bug
 
-from sim.adapters.loading import zoo
-from sim.invariants.judge import INVARIANTS
-from sim.scenario.model import Scenario
+from journalsim.adapters.loading import zoo
+from journalsim.invariants.judge import INVARIANTS
+from journalsim.scenario.model import Scenario
 
 BUGS = tuple(zoo())
 STRIDE = 10

@@ -12,17 +12,17 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from attrs import Factory, define, frozen
 
-from reference_impl.events import Event
-from reference_impl.stores.base import DuplicateRow, Store, StoreError
-from reference_impl.stores.database import Settings
-from reference_impl.stores.disk_sqlite import DiskSQLiteStore
-from reference_impl.stores.log import LogStore
-from sim.actors.disk import Disk
-from sim.actors.disk_content import Image
-from sim.actors.disk_faults import NAMED, DiskOptions, Fault, Loss
-from sim.actors.disk_mount import Mount
-from sim.adapters.disk_protocol import DiskPort
-from sim.adapters.protocol import OutcomeUnknown
+from journalsim.actors.disk import Disk
+from journalsim.actors.disk_content import Image
+from journalsim.actors.disk_faults import NAMED, DiskOptions, Fault, Loss
+from journalsim.actors.disk_mount import Mount
+from journalsim.adapters.disk_protocol import DiskPort
+from journalsim.adapters.protocol import OutcomeUnknown
+from journalsim_reference.events import Event
+from journalsim_reference.stores.base import DuplicateRow, Store, StoreError
+from journalsim_reference.stores.database import Settings
+from journalsim_reference.stores.disk_sqlite import DiskSQLiteStore
+from journalsim_reference.stores.log import LogStore
 
 LOSSES = (*NAMED, *(Loss("drawn", number) for number in range(1, 5)))
 LOSSES_IN_RECOVERY = (Loss("unsynced"), Loss("last_tail"), Loss("all_but_last"), Loss("drawn", 1))

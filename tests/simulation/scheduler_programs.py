@@ -14,11 +14,11 @@ from contextlib import suppress
 import trio
 from attrs import frozen
 
-from sim.case import Delay
-from sim.engine.entries import Entry, Killed, Strategy
-from sim.engine.hosting import Host, host
-from sim.engine.scheduler import Scheduler
-from sim.engine.strategies import KeyedDelays, Pct, Uniform
+from journalsim.case import Delay
+from journalsim.engine.entries import Entry, Killed, Strategy
+from journalsim.engine.hosting import Host, host
+from journalsim.engine.scheduler import Scheduler
+from journalsim.engine.strategies import KeyedDelays, Pct, Uniform
 
 MS = 1_000_000
 QUIET_NS = 60_000 * MS

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from sim.adapters.loading import load_adapter
-from sim.engine import guards
-from sim.errors import AdapterError, Exit, UsageError
-from sim.scenario.loader import load_scenario
-from sim.scenario.model import Scenario
-from sim.search.campaign import Campaign, run_campaign
-from sim.search.scenario_run import run_scenario
+from journalsim.adapters.loading import load_adapter
+from journalsim.engine import guards
+from journalsim.errors import AdapterError, Exit, UsageError
+from journalsim.scenario.loader import load_scenario
+from journalsim.scenario.model import Scenario
+from journalsim.search.campaign import Campaign, run_campaign
+from journalsim.search.scenario_run import run_scenario
 
 ONE = b"""
 version: 1

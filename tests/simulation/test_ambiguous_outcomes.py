@@ -9,13 +9,13 @@ from pathlib import Path
 import pytest
 from disk_crashes import DURABLE, OpenStore, batch, kept, log
 
-from reference_impl.events import Event
-from reference_impl.stores.base import StaleWriter, Store, StoreClosed, StoreError
-from reference_impl.stores.real_disk import RealDisk
-from sim.actors.disk import Disk, PowerOff
-from sim.actors.disk_faults import Fault
-from sim.actors.disk_mount import Mount
-from sim.adapters.protocol import OutcomeUnknown
+from journalsim.actors.disk import Disk, PowerOff
+from journalsim.actors.disk_faults import Fault
+from journalsim.actors.disk_mount import Mount
+from journalsim.adapters.protocol import OutcomeUnknown
+from journalsim_reference.events import Event
+from journalsim_reference.stores.base import StaleWriter, Store, StoreClosed, StoreError
+from journalsim_reference.stores.real_disk import RealDisk
 
 EVERY_STORE = pytest.mark.parametrize("open_store", DURABLE.values(), ids=DURABLE)
 

@@ -1,6 +1,6 @@
 """A second opinion on the simulated disk: every crash state of a journal of three appends, enumerated in another way.
 
-The enumeration here is written from the fault budget in :mod:`sim.actors.disk` and knows
+The enumeration here is written from the fault budget in :mod:`journalsim.actors.disk` and knows
 nothing of how the disk keeps its sectors: it notes what a store does, and tries out
 every choice.  Then every world is opened, recovered and judged, once by comparing rows
 and once by the invariant, and the two must agree.
@@ -22,24 +22,24 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "histories"))
 from reference_fakes import Book
 from story import END, A, Story, U
 
-from reference_impl.batch import Stamp
-from reference_impl.content import Content
-from reference_impl.events import Event
-from reference_impl.journal import decide_complete, decide_start
-from reference_impl.projections import history
-from reference_impl.recovery import recover
-from reference_impl.state import State
-from reference_impl.stores.base import Store
-from reference_impl.stores.disk_sqlite import DiskSQLiteStore
-from reference_impl.stores.log import LogStore
-from sim.actors.disk import Disk
-from sim.actors.disk_content import Image
-from sim.actors.disk_faults import DiskOptions
-from sim.actors.disk_mount import Mount
-from sim.adapters.disk_protocol import DiskFile, DiskPort
-from sim.adapters.protocol import Item
-from sim.invariants.judge import check_history
-from sim.invariants.verdict import Status
+from journalsim.actors.disk import Disk
+from journalsim.actors.disk_content import Image
+from journalsim.actors.disk_faults import DiskOptions
+from journalsim.actors.disk_mount import Mount
+from journalsim.adapters.disk_protocol import DiskFile, DiskPort
+from journalsim.adapters.protocol import Item
+from journalsim.invariants.judge import check_history
+from journalsim.invariants.verdict import Status
+from journalsim_reference.batch import Stamp
+from journalsim_reference.content import Content
+from journalsim_reference.events import Event
+from journalsim_reference.journal import decide_complete, decide_start
+from journalsim_reference.projections import history
+from journalsim_reference.recovery import recover
+from journalsim_reference.state import State
+from journalsim_reference.stores.base import Store
+from journalsim_reference.stores.disk_sqlite import DiskSQLiteStore
+from journalsim_reference.stores.log import LogStore
 
 World = tuple[tuple[str, bytes], ...]
 

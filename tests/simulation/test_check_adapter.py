@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from sim import check_adapter, load_scenario
-from sim.errors import AdapterError, Exit
-from sim.invariants.judge import INVARIANTS
-from sim.scenario.known_failures import load_known_failures
-from sim.scenario.model import Scenario
+from journalsim import check_adapter, load_scenario
+from journalsim.errors import AdapterError, Exit
+from journalsim.invariants.judge import INVARIANTS
+from journalsim.scenario.known_failures import load_known_failures
+from journalsim.scenario.model import Scenario
 from tests.adapters import broken, little_agent, plain_table
 
 ROOT = Path(__file__).parents[2]

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from sim.adapters.loading import load_adapter
-from sim.case import Case, Placement
-from sim.engine.hosting import host
-from sim.history import History
-from sim.scenario.loader import load_scenario
-from sim.search.execute import Executor, workspace
-from sim.search.shrink import concrete
+from journalsim.adapters.loading import load_adapter
+from journalsim.case import Case, Placement
+from journalsim.engine.hosting import host
+from journalsim.history import History
+from journalsim.scenario.loader import load_scenario
+from journalsim.search.execute import Executor, workspace
+from journalsim.search.shrink import concrete
 
 HEAD = """
 version: 1

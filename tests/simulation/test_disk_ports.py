@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 from disk_crashes import OpenStore, batch, log, sqlite
 
-from reference_impl.stores.base import DuplicateRow, StoreClosed, StoreError
-from reference_impl.stores.real_disk import RealDisk
-from sim.actors.disk import Disk
-from sim.actors.disk_mount import Mount
-from sim.adapters.disk_protocol import DiskPort
+from journalsim.actors.disk import Disk
+from journalsim.actors.disk_mount import Mount
+from journalsim.adapters.disk_protocol import DiskPort
+from journalsim_reference.stores.base import DuplicateRow, StoreClosed, StoreError
+from journalsim_reference.stores.real_disk import RealDisk
 
 Ports = Callable[[], DiskPort]
 

@@ -10,14 +10,14 @@ import trio
 from disk_crashes import DURABLE, OpenStore, kept, log, sqlite
 from reference_fakes import FakePorts, asks, finish, settle, shape, text
 
-from reference_impl.recovery import recover
-from reference_impl.server import Server
-from reference_impl.stores.base import Store, StoreClosed, StoreError
-from reference_impl.writer import PAUSES_NS
-from sim.actors.disk import Disk
-from sim.actors.disk_faults import Fault, Loss
-from sim.actors.disk_mount import Mount
-from sim.adapters.protocol import OutcomeUnknown
+from journalsim.actors.disk import Disk
+from journalsim.actors.disk_faults import Fault, Loss
+from journalsim.actors.disk_mount import Mount
+from journalsim.adapters.protocol import OutcomeUnknown
+from journalsim_reference.recovery import recover
+from journalsim_reference.server import Server
+from journalsim_reference.stores.base import Store, StoreClosed, StoreError
+from journalsim_reference.writer import PAUSES_NS
 
 EVERY_STORE = pytest.mark.parametrize("open_store", DURABLE.values(), ids=DURABLE)
 

@@ -15,16 +15,16 @@ from typing import Any
 
 import pytest
 
-from sim.adapters.loading import load_adapter
-from sim.engine.hosting import host
-from sim.errors import AdapterError, UsageError
-from sim.history import trace_hash
-from sim.scenario.loader import load_scenario
-from sim.scenario.model import Scenario
-from sim.search.execute import Executor, workspace
-from sim.search.results import ScenarioResult
-from sim.search.scenario_run import run_scenario
-from sim.search.sweep import undisturbed
+from journalsim.adapters.loading import load_adapter
+from journalsim.engine.hosting import host
+from journalsim.errors import AdapterError, UsageError
+from journalsim.history import trace_hash
+from journalsim.scenario.loader import load_scenario
+from journalsim.scenario.model import Scenario
+from journalsim.search.execute import Executor, workspace
+from journalsim.search.results import ScenarioResult
+from journalsim.search.scenario_run import run_scenario
+from journalsim.search.sweep import undisturbed
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "adapters"))
 
@@ -59,7 +59,7 @@ def test_a_naive_application_repeats_itself_after_a_cut_and_never_lets_a_browser
 
 @pytest.mark.parametrize("kind", ["fetch-sse", "browser", "fetch-event-source"])
 def test_the_application_of_the_reference_is_right_when_its_stream_is_cut(kind: str) -> None:
-    result = run_scenario(scenario(kind, CUT), load_adapter("asgi:reference_impl.judged_app:make_app"))
+    result = run_scenario(scenario(kind, CUT), load_adapter("asgi:journalsim_reference.judged_app:make_app"))
     assert broken(result) == set()
     assert result.tallies["replay-equals-live"].holds == result.tallies["honest-provenance"].holds == 1
 
@@ -70,14 +70,14 @@ KILLED = "sweep: {crash: {every: point, in: [store.append]}}\n"
 def test_the_undisturbed_reader_outlives_a_process_of_the_application() -> None:
     more = KILLED + "policies: {sync: every_event}\n"
     killed = scenario("fetch-sse", more, "{server.crash: {at: $crash}}, {server.restart: {delay: 50ms}}")
-    result = run_scenario(killed, load_adapter("asgi:reference_impl.judged_app:make_app"))
+    result = run_scenario(killed, load_adapter("asgi:journalsim_reference.judged_app:make_app"))
     assert broken(result) == set()
     assert result.tallies["replay-equals-live"].holds > 10
     assert result.tallies["stream-terminates"].holds > 10
 
 
 def test_an_application_with_a_model_of_its_own_is_not_judged_by_what_ours_said() -> None:
-    result = run_scenario(scenario("fetch-sse", CUT), load_adapter("asgi:reference_impl.app:app"))
+    result = run_scenario(scenario("fetch-sse", CUT), load_adapter("asgi:journalsim_reference.app:app"))
     assert broken(result) == set()
     assert (result.tallies["honest-provenance"].not_claimed, result.tallies["replay-equals-live"].holds) == (1, 1)
 
@@ -259,7 +259,7 @@ def test_the_commands_that_authors_are_given_work_word_for_word(tmp_path: Path) 
     teaches = (ROOT / "scenarios" / "README.md").read_text(encoding="utf-8").split("## Over HTTP")[1]
     (tmp_path / "cut-once.race.yaml").write_text(teaches.split("```yaml\n")[1].split("```")[0], encoding="utf-8")
     commands = teaches.split("```console\n")[1].split("```")[0].splitlines()
-    serve = [sys.executable, "-m", "reference_impl", "--port", "0", "--pace-ms", "1"]
+    serve = [sys.executable, "-m", "journalsim_reference", "--port", "0", "--pace-ms", "1"]
     with subprocess.Popen(serve, stdout=subprocess.PIPE, text=True, cwd=ROOT) as server:
         assert server.stdout is not None
         where = server.stdout.readline().split()[2].rstrip("/")
@@ -267,7 +267,7 @@ def test_the_commands_that_authors_are_given_work_word_for_word(tmp_path: Path) 
             for command in commands:
                 words = command.replace("http://127.0.0.1:8765", where).split()[1:]
                 done = subprocess.run(
-                    [sys.executable, "-m", "sim", *words],
+                    [sys.executable, "-m", "journalsim", *words],
                     cwd=tmp_path,
                     env={**os.environ, "PYTHONPATH": str(ROOT)},
                     capture_output=True,

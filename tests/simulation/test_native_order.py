@@ -1,7 +1,7 @@
 """The private switch: what it needs of trio, and that it is put back.
 
 When a test here fails after an upgrade of trio, look at ``trio/_core/_run.py``
-for the new names and change ``sim/engine/native_order.py``, nothing else.
+for the new names and change ``sim/journalsim/engine/native_order.py``, nothing else.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ import pytest
 import trio
 import trio._core._run as _run
 
-from sim.engine.native_order import native_order
-from sim.engine.scheduler import Scheduler, next_deadline
+from journalsim.engine.native_order import native_order
+from journalsim.engine.scheduler import Scheduler, next_deadline
 
 
 def hosted(main: Any, scheduler: Scheduler) -> Any:

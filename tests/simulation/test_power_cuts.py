@@ -7,17 +7,17 @@ from pathlib import Path
 import pytest
 from attrs import evolve
 
-from sim.adapters.loading import adapter_from, load_adapter
-from sim.case import NEVER, Case, Placement
-from sim.engine.hosting import host
-from sim.errors import Exit
-from sim.history import trace_hash
-from sim.invariants.verdict import Status
-from sim.scenario.loader import load_scenario
-from sim.scenario.model import Scenario
-from sim.search.execute import Executor, Ran, workspace
-from sim.search.results import CaseResult, ScenarioResult
-from sim.search.scenario_run import run_scenario
+from journalsim.adapters.loading import adapter_from, load_adapter
+from journalsim.case import NEVER, Case, Placement
+from journalsim.engine.hosting import host
+from journalsim.errors import Exit
+from journalsim.history import trace_hash
+from journalsim.invariants.verdict import Status
+from journalsim.scenario.loader import load_scenario
+from journalsim.scenario.model import Scenario
+from journalsim.search.execute import Executor, Ran, workspace
+from journalsim.search.results import CaseResult, ScenarioResult
+from journalsim.search.scenario_run import run_scenario
 from tests.adapters import plain_table
 
 DURABILITY = ("acknowledged-is-durable", "recovery-adds-only-proven", "recovery-is-idempotent")
@@ -78,7 +78,7 @@ def test_a_log_without_checksums_is_caught_by_a_hole_in_a_line_and_as_a_loss() -
 
 
 def test_durable_settings_of_sqlite_hold_where_weak_ones_lose() -> None:
-    """A scenario that ships, on stores whose promise is known: see reference_impl.stores.disk_sqlite."""
+    """A scenario that ships, on stores whose promise is known: see journalsim_reference.stores.disk_sqlite."""
     path = Path(__file__).parents[2] / "scenarios" / "crash" / "two-power-cuts.race.yaml"
     scenario = load_scenario(path.read_bytes(), path.name)
     for variant in ("ref:wal", "ref:delete"):

@@ -10,15 +10,15 @@ import pytest
 from disk_crashes import DURABLE, OpenStore
 from reference_fakes import Book, call
 
-from reference_impl.content import Content
-from reference_impl.events import Event
-from reference_impl.journal import decide_spill
-from reference_impl.recovery import recover
-from reference_impl.server import Server
-from sim.actors.disk import Disk, PowerOff
-from sim.actors.disk_content import Image
-from sim.actors.disk_faults import NAMED, Loss
-from sim.actors.disk_mount import Mount
+from journalsim.actors.disk import Disk, PowerOff
+from journalsim.actors.disk_content import Image
+from journalsim.actors.disk_faults import NAMED, Loss
+from journalsim.actors.disk_mount import Mount
+from journalsim_reference.content import Content
+from journalsim_reference.events import Event
+from journalsim_reference.journal import decide_spill
+from journalsim_reference.recovery import recover
+from journalsim_reference.server import Server
 
 LOSSES = (*NAMED, *(Loss("drawn", number) for number in range(1, 4)))
 

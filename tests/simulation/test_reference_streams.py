@@ -9,17 +9,17 @@ from pathlib import Path
 import pytest
 import trio
 
-from sim.adapters.stream_protocol import StreamRequest
-from sim.engine.entries import Entry, Strategy
-from sim.engine.hosting import Host, host
-from sim.engine.strategies import KeyedDelays, Uniform
+from journalsim.adapters.stream_protocol import StreamRequest
+from journalsim.engine.entries import Entry, Strategy
+from journalsim.engine.hosting import Host, host
+from journalsim.engine.strategies import KeyedDelays, Uniform
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "unit" / "reference"))
 from reference_fakes import FakePorts, finish, text
 from stream_fakes import Page
 
-from reference_impl.server import Server
-from reference_impl.stores.memory import Folder, MemoryStore
+from journalsim_reference.server import Server
+from journalsim_reference.stores.memory import Folder, MemoryStore
 
 ENDLESS_NS = 60_000_000_000
 POLICIES = (

@@ -10,15 +10,15 @@ from pathlib import Path
 
 import pytest
 
-from sim.adapters.loading import load_adapter
-from sim.case import Case, case_from_data, case_to_data
-from sim.engine.hosting import Host, host
-from sim.engine.strategies import portfolio
-from sim.history import trace_hash
-from sim.scenario.loader import load_scenario
-from sim.scenario.model import Scenario
-from sim.search.execute import Executor, workspace
-from sim.search.sweep import spell_out, undisturbed
+from journalsim.adapters.loading import load_adapter
+from journalsim.case import Case, case_from_data, case_to_data
+from journalsim.engine.hosting import Host, host
+from journalsim.engine.strategies import portfolio
+from journalsim.history import trace_hash
+from journalsim.scenario.loader import load_scenario
+from journalsim.scenario.model import Scenario
+from journalsim.search.execute import Executor, workspace
+from journalsim.search.sweep import spell_out, undisturbed
 
 ROOT = Path(__file__).parents[2]
 SEEDS = 200
@@ -57,7 +57,7 @@ def test_a_run_prints_the_same_under_other_hash_seeds_and_on_two_cores(tmp_path:
     """The whole output is compared, but for the one line that tells the wall time."""
     printed = []
     for hash_seed, jobs in (("0", "1"), ("1", "2")):
-        done = fresh(["-m", "sim", "run", *options, "-j", jobs], hash_seed, cwd=tmp_path)
+        done = fresh(["-m", "journalsim", "run", *options, "-j", jobs], hash_seed, cwd=tmp_path)
         lines = done.stdout.splitlines()
         varies = [line for line in lines if line.startswith(("wall time", '{"type":"wall_time"'))]
         assert (len(varies), done.stderr) == (1, "")
@@ -67,12 +67,12 @@ def test_a_run_prints_the_same_under_other_hash_seeds_and_on_two_cores(tmp_path:
 
 HASH = """
 import json, sys
-from sim.adapters.loading import load_adapter
-from sim.case import case_from_data
-from sim.engine.hosting import host
-from sim.history import trace_hash
-from sim.scenario.loader import load_scenario
-from sim.search.execute import Executor, workspace
+from journalsim.adapters.loading import load_adapter
+from journalsim.case import case_from_data
+from journalsim.engine.hosting import host
+from journalsim.history import trace_hash
+from journalsim.scenario.loader import load_scenario
+from journalsim.search.execute import Executor, workspace
 
 question = json.load(sys.stdin)
 scenario = load_scenario(question["scenario"].encode(), "")

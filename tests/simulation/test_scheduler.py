@@ -17,11 +17,11 @@ import scheduler_programs
 import trio
 from scheduler_programs import MS, STRATEGIES, play_all
 
-from sim.case import Delay
-from sim.engine.entries import Entry, Killed, Strategy
-from sim.engine.hosting import Host, host
-from sim.engine.scheduler import Scheduler
-from sim.engine.strategies import CountChoices, Uniform
+from journalsim.case import Delay
+from journalsim.engine.entries import Entry, Killed, Strategy
+from journalsim.engine.hosting import Host, host
+from journalsim.engine.scheduler import Scheduler
+from journalsim.engine.strategies import CountChoices, Uniform
 
 SEEDS = range(200)
 HASH_SEEDS = ("0", "1", "7", "42")

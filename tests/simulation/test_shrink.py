@@ -7,15 +7,15 @@ from typing import Any
 import pytest
 from attrs import evolve
 
-from sim.adapters.loading import load_adapter, zoo
-from sim.cli.selection import select
-from sim.engine.hosting import host
-from sim.scenario.dump import dump_scenario
-from sim.scenario.loader import load_scenario
-from sim.search.execute import workspace
-from sim.search.results import Failure
-from sim.search.scenario_run import run_scenario
-from sim.search.shrink import Shrinker, Shrunk
+from journalsim.adapters.loading import load_adapter, zoo
+from journalsim.cli.selection import select
+from journalsim.engine.hosting import host
+from journalsim.scenario.dump import dump_scenario
+from journalsim.scenario.loader import load_scenario
+from journalsim.search.execute import workspace
+from journalsim.search.results import Failure
+from journalsim.search.scenario_run import run_scenario
+from journalsim.search.shrink import Shrinker, Shrunk
 
 BUGS = [bug for bug in zoo() if bug.trips != ("deterministic",)][:12]
 

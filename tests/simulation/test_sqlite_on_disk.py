@@ -10,15 +10,15 @@ import pytest
 from disk_crashes import OpenStore, Plan, batch, explore, judge, log, sqlite
 from disk_table import MODES, OTHERS, Row
 
-from reference_impl.stores.base import StaleWriter, StoreClosed, StoreError
-from reference_impl.stores.database import SYNCHRONOUS, Database, Settings, WrongMode, journal_in_force
-from reference_impl.stores.disk_sqlite import PROMISES, DiskSQLiteStore
-from reference_impl.stores.vfs import DiskVFS
-from sim.actors.disk import Disk, PowerOff
-from sim.actors.disk_content import Image
-from sim.actors.disk_faults import DiskOptions, Fault, Loss
-from sim.actors.disk_mount import Mount
-from sim.adapters.protocol import OutcomeUnknown
+from journalsim.actors.disk import Disk, PowerOff
+from journalsim.actors.disk_content import Image
+from journalsim.actors.disk_faults import DiskOptions, Fault, Loss
+from journalsim.actors.disk_mount import Mount
+from journalsim.adapters.protocol import OutcomeUnknown
+from journalsim_reference.stores.base import StaleWriter, StoreClosed, StoreError
+from journalsim_reference.stores.database import SYNCHRONOUS, Database, Settings, WrongMode, journal_in_force
+from journalsim_reference.stores.disk_sqlite import PROMISES, DiskSQLiteStore
+from journalsim_reference.stores.vfs import DiskVFS
 
 WAL = Settings(checkpoint_pages=12)
 DELETE = Settings(journal="delete", synchronous="extra")

@@ -14,19 +14,19 @@ import pytest
 import trio
 from attrs import evolve
 
-from sim.adapters.loading import adapter_from
-from sim.adapters.stream_protocol import Control, StreamAnswer, StreamRequest, encode_control
-from sim.case import Placement
-from sim.engine.hosting import host
-from sim.history import Event, trace_hash
-from sim.scenario.loader import load_scenario
-from sim.scenario.model import Scenario
-from sim.scenario.wire import LinkFault
-from sim.search.execute import Executor, workspace
-from sim.search.results import ScenarioResult
-from sim.search.scenario_run import run_scenario
-from sim.search.shrink import concrete
-from sim.search.sweep import undisturbed
+from journalsim.adapters.loading import adapter_from
+from journalsim.adapters.stream_protocol import Control, StreamAnswer, StreamRequest, encode_control
+from journalsim.case import Placement
+from journalsim.engine.hosting import host
+from journalsim.history import Event, trace_hash
+from journalsim.scenario.loader import load_scenario
+from journalsim.scenario.model import Scenario
+from journalsim.scenario.wire import LinkFault
+from journalsim.search.execute import Executor, workspace
+from journalsim.search.results import ScenarioResult
+from journalsim.search.scenario_run import run_scenario
+from journalsim.search.shrink import concrete
+from journalsim.search.sweep import undisturbed
 
 ROOT = Path(__file__).parents[2]
 ADAPTERS = ROOT / "tests" / "adapters"
@@ -34,7 +34,7 @@ sys.path.insert(0, str(ADAPTERS))
 
 from tiny_stream import Log, TinyStream  # noqa: E402 - lies beside the other adapters of the tests
 
-from reference_impl.adapter import make as make_reference  # noqa: E402 - after what lies beside it
+from journalsim_reference.adapter import make as make_reference  # noqa: E402 - after what lies beside it
 
 WORDS = "[{stream: [{text: {words: 6, every: 50ms}}, {finish: end_turn}]}]"
 

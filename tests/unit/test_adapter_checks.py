@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from sim.adapters.checks import checked_items
-from sim.adapters.protocol import Item
-from sim.errors import AdapterError
+from journalsim.adapters.checks import checked_items
+from journalsim.adapters.protocol import Item
+from journalsim.errors import AdapterError
 
 
 def test_items_are_returned_as_they_are() -> None:

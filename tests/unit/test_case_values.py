@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from sim.case import (
+from journalsim.case import (
     NEVER,
     Action,
     Case,

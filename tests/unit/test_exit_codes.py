@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from sim import errors
-from sim.errors import Exit, SimError, worst
+from journalsim import errors
+from journalsim.errors import Exit, SimError, worst
 
 
 @pytest.mark.parametrize(

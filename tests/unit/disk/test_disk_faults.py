@@ -6,9 +6,9 @@ import errno
 
 import pytest
 
-from sim.actors.disk import Disk, PowerOff
-from sim.actors.disk_faults import FAULTS, LOSSES, NAMED, DiskOptions, Fault, Loss
-from sim.actors.disk_mount import Mount, OpenFile
+from journalsim.actors.disk import Disk, PowerOff
+from journalsim.actors.disk_faults import FAULTS, LOSSES, NAMED, DiskOptions, Fault, Loss
+from journalsim.actors.disk_mount import Mount, OpenFile
 
 POWER = Loss("unsynced")
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from sim.actors.disk import Disk
-from sim.actors.disk_faults import NAMED, DiskOptions, Loss
-from sim.actors.disk_mount import Mount
+from journalsim.actors.disk import Disk
+from journalsim.actors.disk_faults import NAMED, DiskOptions, Loss
+from journalsim.actors.disk_mount import Mount
 
 
 def lost(disk: Disk, name: str) -> bytes:

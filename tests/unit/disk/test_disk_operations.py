@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from sim.actors.disk import FILE_BYTES_MAX, Disk, PowerOff
-from sim.actors.disk_faults import DiskOptions, Loss
-from sim.actors.disk_mount import BUFFER_BYTES, Mount
+from journalsim.actors.disk import FILE_BYTES_MAX, Disk, PowerOff
+from journalsim.actors.disk_faults import DiskOptions, Loss
+from journalsim.actors.disk_mount import BUFFER_BYTES, Mount
 
 KILL, POWER = Loss("buffers"), Loss("unsynced")
 

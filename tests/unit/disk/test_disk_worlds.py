@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sim.actors.disk import Disk
-from sim.actors.disk_content import Image
-from sim.actors.disk_faults import NAMED, DiskOptions, Loss
-from sim.actors.disk_mount import Mount, OpenFile
-from sim.errors import UsageError
+from journalsim.actors.disk import Disk
+from journalsim.actors.disk_content import Image
+from journalsim.actors.disk_faults import NAMED, DiskOptions, Loss
+from journalsim.actors.disk_mount import Mount, OpenFile
+from journalsim.errors import UsageError
 
 SECTOR = 4
 RECORDS = (b"<1a>\n", b"<22bb>\n", b"<3>\n")

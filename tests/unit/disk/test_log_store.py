@@ -6,14 +6,14 @@ import json
 
 import pytest
 
-from reference_impl.events import Event, to_json
-from reference_impl.stores.base import DuplicateRow, StaleWriter, StoreClosed, StoreError
-from reference_impl.stores.log import FILE, LogStore
-from reference_impl.stores.log_lines import to_line, whole_lines
-from sim.actors.disk import Disk
-from sim.actors.disk_faults import DiskOptions, Fault, Loss
-from sim.actors.disk_mount import Mount
-from sim.adapters.protocol import OutcomeUnknown
+from journalsim.actors.disk import Disk
+from journalsim.actors.disk_faults import DiskOptions, Fault, Loss
+from journalsim.actors.disk_mount import Mount
+from journalsim.adapters.protocol import OutcomeUnknown
+from journalsim_reference.events import Event, to_json
+from journalsim_reference.stores.base import DuplicateRow, StaleWriter, StoreClosed, StoreError
+from journalsim_reference.stores.log import FILE, LogStore
+from journalsim_reference.stores.log_lines import to_line, whole_lines
 
 HOSTILE = '\u2028 ]\n [2,"00000000",0,1,[]]\n \\" \ud800 \x00'
 
@@ -364,6 +364,6 @@ def test_a_store_that_cannot_be_closed_says_so() -> None:
 
 def test_a_disk_that_takes_nothing_is_not_asked_for_ever(monkeypatch: pytest.MonkeyPatch) -> None:
     store = reopened(Disk())
-    monkeypatch.setattr("sim.actors.disk_mount.OpenFile.write", lambda *_: 0)
+    monkeypatch.setattr("journalsim.actors.disk_mount.OpenFile.write", lambda *_: 0)
     with pytest.raises(StoreError, match="takes nothing"):
         store.append([row(1)])

@@ -4,7 +4,7 @@ import json
 
 from story import A, Story
 
-from sim.history import KINDS, Event, as_json, plain, trace_hash
+from journalsim.history import KINDS, Event, as_json, plain, trace_hash
 
 
 def test_history_finds_events_by_kind():

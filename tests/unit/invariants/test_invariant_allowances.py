@@ -4,9 +4,9 @@ import pytest
 from attrs import evolve
 from story import CLAIMS, END, A, C, Story, U
 
-from sim.adapters.protocol import Capabilities
-from sim.invariants.allowances import allowed_states, taken_by_disconnect
-from sim.invariants.facts import Facts
+from journalsim.adapters.protocol import Capabilities
+from journalsim.invariants.allowances import allowed_states, taken_by_disconnect
+from journalsim.invariants.facts import Facts
 
 COMPLETED, INTERRUPTED = ("completed",), ("interrupted",)
 EITHER = (*COMPLETED, *INTERRUPTED)

@@ -4,7 +4,7 @@ import pytest
 from attrs import evolve
 from story import CLAIMS, END, A, C, R, Story, U
 
-from sim.invariants.facts import Facts
+from journalsim.invariants.facts import Facts
 
 
 def facts(story: Story) -> Facts:

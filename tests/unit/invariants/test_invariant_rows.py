@@ -2,8 +2,8 @@ from __future__ import annotations
 
 from story import END, A, C, R, U
 
-from sim.adapters.protocol import Item
-from sim.invariants.rows import quoted, row_text, rows_text
+from journalsim.adapters.protocol import Item
+from journalsim.invariants.rows import quoted, row_text, rows_text
 
 
 def test_rows_are_one_line_each():

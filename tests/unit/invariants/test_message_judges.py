@@ -4,9 +4,9 @@ import pytest
 from attrs import evolve
 from story import CLAIMS, END, A, C, R, Story, U
 
-from sim.adapters.protocol import Capabilities
-from sim.invariants.judge import check_history
-from sim.invariants.verdict import Status, Verdict
+from journalsim.adapters.protocol import Capabilities
+from journalsim.invariants.judge import check_history
+from journalsim.invariants.verdict import Status, Verdict
 
 STOPPED = END("r1", "interrupted", "stopped")
 

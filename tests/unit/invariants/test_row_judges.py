@@ -8,10 +8,10 @@ import pytest
 from attrs import evolve
 from story import CLAIMS, END, A, C, R, Story, U
 
-from sim.adapters.protocol import Capabilities, Item
-from sim.invariants.judge import check_history
-from sim.invariants.texts import common_beginning, glued, is_whole, leaves_out, same_arguments
-from sim.invariants.verdict import Status, Verdict
+from journalsim.adapters.protocol import Capabilities, Item
+from journalsim.invariants.judge import check_history
+from journalsim.invariants.texts import common_beginning, glued, is_whole, leaves_out, same_arguments
+from journalsim.invariants.verdict import Status, Verdict
 
 STOPPED = END("r1", "interrupted", "stopped")
 HELLO = A("model.turn1", "Hello there")

@@ -6,12 +6,12 @@ import pytest
 from attrs import evolve
 from story import END, A, C, R, Story, U
 
-from sim.invariants.expectations import COMBINATORS, PREDICATES, check_expectations, met_sometimes
-from sim.invariants.facts import Facts
-from sim.invariants.verdict import Status, Verdict
-from sim.scenario.expectations import COMBINATORS as WORDS
-from sim.scenario.expectations import EXPECTATIONS
-from sim.scenario.model import (
+from journalsim.invariants.expectations import COMBINATORS, PREDICATES, check_expectations, met_sometimes
+from journalsim.invariants.facts import Facts
+from journalsim.invariants.verdict import Status, Verdict
+from journalsim.scenario.expectations import COMBINATORS as WORDS
+from journalsim.scenario.expectations import EXPECTATIONS
+from journalsim.scenario.model import (
     CallTool,
     ClientSpec,
     Expect,

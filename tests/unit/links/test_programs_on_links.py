@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 from little_world import PATIENCE, LittleWorld, frames_of
 
-from sim.actors.byte_link import ByteLink
-from sim.actors.byte_pipe import Fault, FaultKind, Place, Shape
-from sim.actors.profiles import program_for
+from journalsim.actors.byte_link import ByteLink
+from journalsim.actors.byte_pipe import Fault, FaultKind, Place, Shape
+from journalsim.actors.profiles import program_for
 
 FRAMES = frames_of(3)
 WIRE = b"".join(FRAMES)

@@ -4,10 +4,10 @@ from typing import get_args
 
 import pytest
 
-from sim.adapters.protocol import Frame, FrameKind
-from sim.adapters.stream_protocol import Control, ControlKind, decode_event, encode_control, encode_frame
-from sim.errors import AdapterError
-from sim.sse import Decoder, SseEvent
+from journalsim.adapters.protocol import Frame, FrameKind
+from journalsim.adapters.stream_protocol import Control, ControlKind, decode_event, encode_control, encode_frame
+from journalsim.errors import AdapterError
+from journalsim.sse import Decoder, SseEvent
 
 HOSTILE = "a\r\nb\u2028data: x\nid: y\n\n\ufeff"
 

@@ -10,26 +10,8 @@ from typing import Any
 import trio
 import trio.testing
 
-from reference_impl.batch import Stamp
-from reference_impl.calls import decide_answer, decide_ask, decide_tool_end, decide_tool_start
-from reference_impl.content import Content
-from reference_impl.events import Event
-from reference_impl.journal import (
-    Decision,
-    Refused,
-    decide_accept,
-    decide_complete,
-    decide_end,
-    decide_open,
-    decide_start,
-    decide_stop,
-)
-from reference_impl.projections import context, history
-from reference_impl.server import Server
-from reference_impl.state import State
-from reference_impl.stores.memory import Folder, MemoryStore
-from sim.adapters.disk_protocol import DiskPort
-from sim.adapters.protocol import (
+from journalsim.adapters.disk_protocol import DiskPort
+from journalsim.adapters.protocol import (
     Completion,
     Frame,
     Item,
@@ -39,6 +21,24 @@ from sim.adapters.protocol import (
     ToolCall,
     ToolTraits,
 )
+from journalsim_reference.batch import Stamp
+from journalsim_reference.calls import decide_answer, decide_ask, decide_tool_end, decide_tool_start
+from journalsim_reference.content import Content
+from journalsim_reference.events import Event
+from journalsim_reference.journal import (
+    Decision,
+    Refused,
+    decide_accept,
+    decide_complete,
+    decide_end,
+    decide_open,
+    decide_start,
+    decide_stop,
+)
+from journalsim_reference.projections import context, history
+from journalsim_reference.server import Server
+from journalsim_reference.state import State
+from journalsim_reference.stores.memory import Folder, MemoryStore
 
 
 class Book:

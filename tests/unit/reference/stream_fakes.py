@@ -5,11 +5,11 @@ from __future__ import annotations
 from attrs import define, field
 from reference_fakes import Book
 
-from reference_impl.frame_log import FrameLog
-from reference_impl.frames import frame
-from sim.adapters.protocol import Frame
-from sim.adapters.stream_protocol import Control, decode_event
-from sim.sse import Decoder
+from journalsim.adapters.protocol import Frame
+from journalsim.adapters.stream_protocol import Control, decode_event
+from journalsim.sse import Decoder
+from journalsim_reference.frame_log import FrameLog
+from journalsim_reference.frames import frame
 
 
 def log_of(book: Book, rows_max: int = 256, session: str = "s1") -> FrameLog:

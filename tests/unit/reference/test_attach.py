@@ -6,11 +6,11 @@ import pytest
 from reference_fakes import Book, call
 from stream_fakes import log_of
 
-from reference_impl.attach import Decision, decide_attach, read_cursor
-from reference_impl.content import Content
-from reference_impl.frame_log import FrameLog
-from reference_impl.journal import decide_annotate, decide_clear, decide_compact, decide_spill
-from reference_impl.state import Speaker
+from journalsim_reference.attach import Decision, decide_attach, read_cursor
+from journalsim_reference.content import Content
+from journalsim_reference.frame_log import FrameLog
+from journalsim_reference.journal import decide_annotate, decide_clear, decide_compact, decide_spill
+from journalsim_reference.state import Speaker
 
 DEFAULTS = {"reattach": "suffix", "bad_cursor": "restart"}
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 from reference_fakes import Book, call
 
-from reference_impl.batch import CUT_OFF, DENIED
-from reference_impl.calls import decide_ask, decide_cut_off, decide_decline, decide_tool_end, decide_tool_start
-from reference_impl.content import Content
-from reference_impl.journal import Refused, decide_complete, decide_open, decide_spill
-from reference_impl.state import Call, Speaker
+from journalsim_reference.batch import CUT_OFF, DENIED
+from journalsim_reference.calls import decide_ask, decide_cut_off, decide_decline, decide_tool_end, decide_tool_start
+from journalsim_reference.content import Content
+from journalsim_reference.journal import Refused, decide_complete, decide_open, decide_spill
+from journalsim_reference.state import Call, Speaker
 
 SCOUT = Speaker("sub:scout", "c1")
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from reference_fakes import call
 
-from reference_impl.content import NOTHING, Content, content_from_data, content_to_data, whole
+from journalsim_reference.content import NOTHING, Content, content_from_data, content_to_data, whole
 
 
 def test_text_and_reasoning_grow_side_by_side() -> None:

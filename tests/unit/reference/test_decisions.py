@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 from reference_fakes import Book, call
 
-from reference_impl.calls import decide_tool_end, decide_tool_start
-from reference_impl.content import Content
-from reference_impl.journal import (
+from journalsim_reference.calls import decide_tool_end, decide_tool_start
+from journalsim_reference.content import Content
+from journalsim_reference.journal import (
     Refused,
     decide_annotate,
     decide_clear,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from attrs import evolve
 
-from reference_impl.events import BARRIERS, KINDS, Event, from_json, to_json
+from journalsim_reference.events import BARRIERS, KINDS, Event, from_json, to_json
 
 ROW = Event(
     run_id="r1",

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from reference_impl.frame_log import FrameLog
-from sim.adapters.protocol import Frame
+from journalsim.adapters.protocol import Frame
+from journalsim_reference.frame_log import FrameLog
 
 
 def delta(text: str, run: str = "r1") -> Frame:

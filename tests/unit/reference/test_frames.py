@@ -8,11 +8,11 @@ import pytest
 from reference_fakes import Book, call
 from stream_fakes import Page, log_of
 
-from reference_impl.content import Content
-from reference_impl.frames import unseen, whole_run
-from reference_impl.journal import decide_complete, decide_spill
-from reference_impl.state import Speaker
-from sim.adapters.protocol import Frame
+from journalsim.adapters.protocol import Frame
+from journalsim_reference.content import Content
+from journalsim_reference.frames import unseen, whole_run
+from journalsim_reference.journal import decide_complete, decide_spill
+from journalsim_reference.state import Speaker
 
 
 def page_of(frames: list[Frame]) -> Page:

@@ -6,11 +6,11 @@ import pytest
 from attrs import evolve
 from reference_fakes import Book, call
 
-from reference_impl.batch import Batch, Stamp
-from reference_impl.content import Content
-from reference_impl.journal import decide_annotate, decide_clear, decide_complete
-from reference_impl.lifecycle import IllegalTransition
-from reference_impl.state import LEAD, BrokenSequence, Speaker, State
+from journalsim_reference.batch import Batch, Stamp
+from journalsim_reference.content import Content
+from journalsim_reference.journal import decide_annotate, decide_clear, decide_complete
+from journalsim_reference.lifecycle import IllegalTransition
+from journalsim_reference.state import LEAD, BrokenSequence, Speaker, State
 
 
 def test_the_same_rows_give_the_same_state() -> None:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from reference_impl.events import KINDS
-from reference_impl.lifecycle import (
+from journalsim_reference.events import KINDS
+from journalsim_reference.lifecycle import (
     AT_WORK,
     CAUSES,
     ENDED,

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from reference_impl.content import NOTHING, Content
-from reference_impl.partials import BYTES_MAX, MESSAGES_MAX, Partials
+from journalsim_reference.content import NOTHING, Content
+from journalsim_reference.partials import BYTES_MAX, MESSAGES_MAX, Partials
 
 
 def test_pieces_of_a_message_add_up() -> None:

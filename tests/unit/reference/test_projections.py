@@ -5,14 +5,14 @@ from __future__ import annotations
 import pytest
 from reference_fakes import Book, call, shape
 
-from reference_impl.calls import decide_tool_end
-from reference_impl.content import Content
-from reference_impl.frames import frame
-from reference_impl.journal import decide_annotate, decide_clear, decide_compact, decide_complete
-from reference_impl.lifecycle import CAUSES
-from reference_impl.projections import MARKERS, delegated
-from reference_impl.state import Speaker
-from sim.adapters.protocol import HIDDEN_FROM_MODEL, Frame
+from journalsim.adapters.protocol import HIDDEN_FROM_MODEL, Frame
+from journalsim_reference.calls import decide_tool_end
+from journalsim_reference.content import Content
+from journalsim_reference.frames import frame
+from journalsim_reference.journal import decide_annotate, decide_clear, decide_compact, decide_complete
+from journalsim_reference.lifecycle import CAUSES
+from journalsim_reference.projections import MARKERS, delegated
+from journalsim_reference.state import Speaker
 
 
 def stopped_in_mid_text() -> Book:

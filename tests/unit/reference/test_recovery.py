@@ -5,10 +5,10 @@ from __future__ import annotations
 from attrs import evolve
 from reference_fakes import Book, call, shape
 
-from reference_impl.batch import Stamp
-from reference_impl.content import Content
-from reference_impl.journal import decide_spill
-from reference_impl.recovery import recover
+from journalsim_reference.batch import Stamp
+from journalsim_reference.content import Content
+from journalsim_reference.journal import decide_spill
+from journalsim_reference.recovery import recover
 
 
 def recovered(book: Book, closures: bool = True) -> list[str]:

@@ -8,11 +8,11 @@ import pytest
 import trio
 from reference_fakes import FakePorts, finish, settle, shape, text
 
-from reference_impl.adapter import make
-from reference_impl.bugs import BUGS
-from reference_impl.runner import CAPABILITIES
-from sim.adapters.protocol import Statistics
-from sim.adapters.stream_protocol import StreamRequest
+from journalsim.adapters.protocol import Statistics
+from journalsim.adapters.stream_protocol import StreamRequest
+from journalsim_reference.adapter import make
+from journalsim_reference.bugs import BUGS
+from journalsim_reference.runner import CAPABILITIES
 
 every_store = pytest.mark.parametrize("variant", ["", "memory"])
 

@@ -10,11 +10,11 @@ import trio
 from reference_fakes import FakePorts, Move, asks, completion, finish, settle, shape, text
 from trio.testing import MockClock
 
-from reference_impl.adapter import make
-from reference_impl.bugs import BUGS, Bug
-from reference_impl.runner import ReferenceJournal
-from sim.adapters.protocol import ModelError, ToolError, ToolTraits
-from sim.invariants.judge import INVARIANTS
+from journalsim.adapters.protocol import ModelError, ToolError, ToolTraits
+from journalsim.invariants.judge import INVARIANTS
+from journalsim_reference.adapter import make
+from journalsim_reference.bugs import BUGS, Bug
+from journalsim_reference.runner import ReferenceJournal
 
 HELD = trio.Event  # made anew for each script: a stream that goes on waiting
 

@@ -6,10 +6,10 @@ import pytest
 import trio
 from reference_fakes import finish, serving, settle, shape, text
 
-from reference_impl.server import KeyReused, StaleRevision
-from reference_impl.stores.base import StoreClosed, StoreError
-from reference_impl.stores.memory import Folder
-from sim.adapters.protocol import ModelError, RunBusy
+from journalsim.adapters.protocol import ModelError, RunBusy
+from journalsim_reference.server import KeyReused, StaleRevision
+from journalsim_reference.stores.base import StoreClosed, StoreError
+from journalsim_reference.stores.memory import Folder
 
 pytestmark = pytest.mark.trio
 

@@ -9,11 +9,11 @@ import apsw
 import pytest
 from attrs import evolve
 
-from reference_impl.events import Event
-from reference_impl.stores import sqlite
-from reference_impl.stores.base import DuplicateRow, StaleWriter, Store, StoreClosed, StoreError
-from reference_impl.stores.memory import FOLDERS_MAX, Folders
-from reference_impl.stores.sqlite import FILE, SQLiteStore
+from journalsim_reference.events import Event
+from journalsim_reference.stores import sqlite
+from journalsim_reference.stores.base import DuplicateRow, StaleWriter, Store, StoreClosed, StoreError
+from journalsim_reference.stores.memory import FOLDERS_MAX, Folders
+from journalsim_reference.stores.sqlite import FILE, SQLiteStore
 
 Open = Callable[[], Store]
 

@@ -7,10 +7,10 @@ import trio
 from reference_fakes import FakePorts, asks, finish, serving, settle, text
 from stream_fakes import Page
 
-from reference_impl.server import Server
-from reference_impl.stores.memory import Folder, MemoryStore
-from sim.adapters.protocol import Frame
-from sim.adapters.stream_protocol import StreamRequest
+from journalsim.adapters.protocol import Frame
+from journalsim.adapters.stream_protocol import StreamRequest
+from journalsim_reference.server import Server
+from journalsim_reference.stores.memory import Folder, MemoryStore
 
 pytestmark = pytest.mark.trio
 

@@ -9,9 +9,9 @@ import pytest
 import trio
 from reference_fakes import FakePorts, Move, finish, serving, settle, shape, text
 
-from reference_impl.server import Server
-from reference_impl.worker import NO_DELEGATION, TURNS_MAX
-from sim.adapters.protocol import ModelError, ModelEvent, ToolTraits
+from journalsim.adapters.protocol import ModelError, ModelEvent, ToolTraits
+from journalsim_reference.server import Server
+from journalsim_reference.worker import NO_DELEGATION, TURNS_MAX
 
 pytestmark = pytest.mark.trio
 

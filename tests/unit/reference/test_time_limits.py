@@ -10,9 +10,9 @@ import trio
 from reference_fakes import FakePorts, Move, asks, finish, serving, settle, shape, text
 from trio.testing import MockClock
 
-from reference_impl.batch import CUT_OFF
-from reference_impl.server import Server
-from sim.adapters.protocol import ToolError, ToolTraits
+from journalsim.adapters.protocol import ToolError, ToolTraits
+from journalsim_reference.batch import CUT_OFF
+from journalsim_reference.server import Server
 
 pytestmark = pytest.mark.trio
 

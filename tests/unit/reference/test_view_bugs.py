@@ -10,10 +10,10 @@ import pytest
 import trio
 from reference_fakes import FakePorts, Move, asks, finish, settle, shape, text
 
-from reference_impl.adapter import make
-from reference_impl.runner import ReferenceJournal
-from reference_impl.server import StaleRevision
-from sim.adapters.protocol import Item, ModelEvent
+from journalsim.adapters.protocol import Item, ModelEvent
+from journalsim_reference.adapter import make
+from journalsim_reference.runner import ReferenceJournal
+from journalsim_reference.server import StaleRevision
 
 HELD = trio.Event
 STOPPED = "marker stopped interrupted"

@@ -6,11 +6,11 @@ import pytest
 import trio
 from reference_fakes import FakePorts, Move, asks, finish, serving, settle, shape, text
 
-from reference_impl.batch import DENIED
-from reference_impl.journal import decide_stop
-from reference_impl.server import Server
-from reference_impl.stores.memory import Folder
-from sim.adapters.protocol import ToolTraits
+from journalsim.adapters.protocol import ToolTraits
+from journalsim_reference.batch import DENIED
+from journalsim_reference.journal import decide_stop
+from journalsim_reference.server import Server
+from journalsim_reference.stores.memory import Folder
 
 pytestmark = pytest.mark.trio
 

@@ -9,13 +9,13 @@ import pytest
 import trio
 from reference_fakes import FakePorts, Move, asks, completion, finish, serving, settle, shape, text
 
-from reference_impl.content import Content
-from reference_impl.journal import decide_stop
-from reference_impl.model_calls import BACKOFF_NS
-from reference_impl.partials import Partials
-from reference_impl.server import Server
-from reference_impl.worker import TURNS_MAX, Worker
-from sim.adapters.protocol import LateCompletion, ModelError, ModelEvent, ToolError
+from journalsim.adapters.protocol import LateCompletion, ModelError, ModelEvent, ToolError
+from journalsim_reference.content import Content
+from journalsim_reference.journal import decide_stop
+from journalsim_reference.model_calls import BACKOFF_NS
+from journalsim_reference.partials import Partials
+from journalsim_reference.server import Server
+from journalsim_reference.worker import TURNS_MAX, Worker
 
 pytestmark = pytest.mark.trio
 

@@ -6,13 +6,13 @@ import os
 from pathlib import Path
 from typing import Any
 
-from sim.adapters.protocol import Capabilities, Item, Statistics
-from sim.case import NEVER, Case, Placement
-from sim.history import Event, History, trace_hash
-from sim.invariants.verdict import Violation
-from sim.report.about import About
-from sim.scenario.model import ClientSpec, Scenario, Step
-from sim.search.results import CampaignResult, Failure, Neighbour, ScenarioResult, Tally
+from journalsim.adapters.protocol import Capabilities, Item, Statistics
+from journalsim.case import NEVER, Case, Placement
+from journalsim.history import Event, History, trace_hash
+from journalsim.invariants.verdict import Violation
+from journalsim.report.about import About
+from journalsim.scenario.model import ClientSpec, Scenario, Step
+from journalsim.search.results import CampaignResult, Failure, Neighbour, ScenarioResult, Tally
 
 SNAPSHOTS = Path(__file__).parents[2] / "snapshots"
 MS = 1_000_000

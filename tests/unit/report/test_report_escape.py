@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from report_examples import HOSTILE
 
-from sim.report.escape import clip, columns, elide, inert, pad, quoted, visible, wrap
+from journalsim.report.escape import clip, columns, elide, inert, pad, quoted, visible, wrap
 
 
 @pytest.mark.parametrize("text", HOSTILE.values(), ids=HOSTILE)

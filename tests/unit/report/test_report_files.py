@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 from report_examples import ABOUT, HOSTILE, campaign
 
-from sim.errors import UsageError
-from sim.report.files import prepare_file, prepare_folder, write_file, write_report
-from sim.report.text import report_text
+from journalsim.errors import UsageError
+from journalsim.report.files import prepare_file, prepare_folder, write_file, write_report
+from journalsim.report.text import report_text
 
 
 def names(folder: Path) -> list[str]:

@@ -10,13 +10,13 @@ import pytest
 from attrs import evolve
 from report_examples import ABOUT, HOSTILE, Recorder, assert_snapshot, campaign, failure, scenario, violation
 
-from sim.case import case_from_data
-from sim.history import as_json
-from sim.report.about import About
-from sim.report.escape import visible
-from sim.report.junit import junit_xml
-from sim.report.ndjson import failure_line, ndjson_lines, run_line
-from sim.search.results import CampaignResult, ScenarioResult
+from journalsim.case import case_from_data
+from journalsim.history import as_json
+from journalsim.report.about import About
+from journalsim.report.escape import visible
+from journalsim.report.junit import junit_xml
+from journalsim.report.ndjson import failure_line, ndjson_lines, run_line
+from journalsim.search.results import CampaignResult, ScenarioResult
 
 
 def read_back(results: CampaignResult, about: About = ABOUT) -> list[dict[str, Any]]:

@@ -9,9 +9,9 @@ import pytest
 from attrs import evolve
 from report_examples import ABOUT, HOSTILE, assert_snapshot, campaign, failure, scenario, violation
 
-from sim.errors import UsageError
-from sim.report.github import ANNOTATIONS_MAX, annotation_lines, append_summary, markdown
-from sim.search.results import ScenarioResult
+from journalsim.errors import UsageError
+from journalsim.report.github import ANNOTATIONS_MAX, annotation_lines, append_summary, markdown
+from journalsim.search.results import ScenarioResult
 
 
 def test_annotations_stand_on_the_broken_line() -> None:

@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from sim.report.progress import progress
+from journalsim.report.progress import progress
 
 
 class Terminal(io.StringIO):

@@ -7,12 +7,12 @@ from typing import Any
 import pytest
 from report_examples import HOSTILE, Recorder, assert_snapshot, delta, lost_answer
 
-from sim.adapters.protocol import Item, Statistics
-from sim.history import KINDS, Event, History, plain
-from sim.report.describe import describe, lane, row_labels, row_line
-from sim.report.escape import columns
-from sim.report.show import show_text
-from sim.report.spacetime import ROWS_MAX, table
+from journalsim.adapters.protocol import Item, Statistics
+from journalsim.history import KINDS, Event, History, plain
+from journalsim.report.describe import describe, lane, row_labels, row_line
+from journalsim.report.escape import columns
+from journalsim.report.show import show_text
+from journalsim.report.spacetime import ROWS_MAX, table
 
 ANSWER = Item(kind="assistant", id="m2", text="Hello", state="interrupted")
 CALL = Item(kind="tool_call", call_id="t1", name="search", arguments='{"q": 1}')

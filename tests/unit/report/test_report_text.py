@@ -9,14 +9,14 @@ import pytest
 from attrs import evolve
 from report_examples import ABOUT, HOSTILE, assert_snapshot, campaign, case, failure, scenario, violation
 
-from sim.case import Case
-from sim.invariants.verdict import Violation
-from sim.report.about import About
-from sim.report.diff import journal_diff
-from sim.report.escape import columns
-from sim.report.text import campaign_header, failure_text, header, report_text, scenario_lines, summary
-from sim.report.words import duration
-from sim.search.results import CampaignResult, Neighbour, ScenarioResult
+from journalsim.case import Case
+from journalsim.invariants.verdict import Violation
+from journalsim.report.about import About
+from journalsim.report.diff import journal_diff
+from journalsim.report.escape import columns
+from journalsim.report.text import campaign_header, failure_text, header, report_text, scenario_lines, summary
+from journalsim.report.words import duration
+from journalsim.search.results import CampaignResult, Neighbour, ScenarioResult
 
 S = 1_000_000_000
 
@@ -167,7 +167,7 @@ def test_durations_have_two_or_three_digits(time_ns: int, text: str) -> None:
 
 def test_the_reports_import_neither_rich_nor_jinja2_nor_trio() -> None:
     code = (
-        "import sys, sim.report.text, sim.report.show, sim.report.files, sim.report.github, sim.report.progress\n"
+        "import sys, journalsim.report.text, journalsim.report.show, journalsim.report.files, journalsim.report.github, journalsim.report.progress\n"
         "print([m for m in ('rich', 'jinja2', 'trio', 'hypothesis') if m in sys.modules])"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

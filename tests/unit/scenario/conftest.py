@@ -6,9 +6,9 @@ from collections.abc import Callable
 
 import pytest
 
-from sim.scenario.loader import load_scenario
-from sim.scenario.model import Scenario
-from sim.scenario.problems import Problem, ScenarioError
+from journalsim.scenario.loader import load_scenario
+from journalsim.scenario.model import Scenario
+from journalsim.scenario.problems import Problem, ScenarioError
 
 FIRST_STOP = """\
 version: 1

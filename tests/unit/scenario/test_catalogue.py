@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sim.scenario.catalogue import catalogue, coverage
+from journalsim.scenario.catalogue import catalogue, coverage
 
 
 def test_every_entry_says_what_is_wrong_and_what_is_right() -> None:

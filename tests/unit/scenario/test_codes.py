@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-import sim.scenario
-from sim.scenario.dump import format_text
-from sim.scenario.files import find_scenarios, load_file
-from sim.scenario.loader import load_scenario
-from sim.scenario.problems import CODES, ScenarioError
+import journalsim.scenario
+from journalsim.scenario.dump import format_text
+from journalsim.scenario.files import find_scenarios, load_file
+from journalsim.scenario.loader import load_scenario
+from journalsim.scenario.problems import CODES, ScenarioError
 
 HEAD = "version: 1\nname: x\n"
 TAIL = "steps: [{client.send: Hi}]\n"
@@ -103,7 +103,7 @@ def test_the_table_is_sorted_and_says_each_meaning_once() -> None:
 
 
 def test_no_module_makes_up_a_code() -> None:
-    (folder,) = sim.scenario.__path__
+    (folder,) = journalsim.scenario.__path__
     used = set()
     for path in Path(folder).glob("*.py"):
         for node in ast.walk(ast.parse(path.read_text())):

@@ -6,10 +6,10 @@ from collections.abc import Callable
 
 import pytest
 
-from sim.scenario.crosschecks import chunk_count
-from sim.scenario.loader import load_scenario
-from sim.scenario.model import Scenario
-from sim.scenario.problems import Problem, ScenarioError
+from journalsim.scenario.crosschecks import chunk_count
+from journalsim.scenario.loader import load_scenario
+from journalsim.scenario.model import Scenario
+from journalsim.scenario.problems import Problem, ScenarioError
 
 Load = Callable[[str], Scenario]
 Problems = Callable[[str], list[Problem]]

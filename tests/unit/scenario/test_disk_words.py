@@ -7,14 +7,14 @@ from collections.abc import Callable
 import pytest
 from attrs import evolve
 
-from sim.actors.disk_faults import Fault, Loss
-from sim.case import Case, Placement
-from sim.scenario.disk_values import DiskFault
-from sim.scenario.disk_words import disk_faults, fault_of
-from sim.scenario.disks import asks_for_disk, loss_of
-from sim.scenario.dump import dump_scenario
-from sim.scenario.loader import load_scenario
-from sim.scenario.model import Axis, Scenario, StoreSpec
+from journalsim.actors.disk_faults import Fault, Loss
+from journalsim.case import Case, Placement
+from journalsim.scenario.disk_values import DiskFault
+from journalsim.scenario.disk_words import disk_faults, fault_of
+from journalsim.scenario.disks import asks_for_disk, loss_of
+from journalsim.scenario.dump import dump_scenario
+from journalsim.scenario.loader import load_scenario
+from journalsim.scenario.model import Axis, Scenario, StoreSpec
 
 Load = Callable[..., Scenario]
 Codes = Callable[..., list[str]]

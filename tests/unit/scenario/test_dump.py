@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 from attrs import evolve
 
-from sim.case import NEVER, Placement
-from sim.scenario.dump import checked, dump_scenario, format_text
-from sim.scenario.loader import load_scenario
-from sim.scenario.model import (
+from journalsim.case import NEVER, Placement
+from journalsim.scenario.dump import checked, dump_scenario, format_text
+from journalsim.scenario.loader import load_scenario
+from journalsim.scenario.model import (
     Axis,
     CallTool,
     ClientSpec,
@@ -25,9 +25,9 @@ from sim.scenario.model import (
     ToolSpec,
     Turn,
 )
-from sim.scenario.printer import WIDTH, Printer, flow, height, scalar
-from sim.scenario.problems import ScenarioError
-from sim.scenario.shapes import Quoted
+from journalsim.scenario.printer import WIDTH, Printer, flow, height, scalar
+from journalsim.scenario.problems import ScenarioError
+from journalsim.scenario.shapes import Quoted
 
 
 def load(text: str) -> Scenario:

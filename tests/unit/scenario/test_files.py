@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from sim.scenario.dump import format_text
-from sim.scenario.files import find_scenarios, load_file, read_bytes
-from sim.scenario.loader import load_scenario
-from sim.scenario.problems import Problem, ScenarioError
-from sim.scenario.strict_yaml import BYTES_MAX
-from sim.scenario.template import new_scenario
+from journalsim.scenario.dump import format_text
+from journalsim.scenario.files import find_scenarios, load_file, read_bytes
+from journalsim.scenario.loader import load_scenario
+from journalsim.scenario.problems import Problem, ScenarioError
+from journalsim.scenario.strict_yaml import BYTES_MAX
+from journalsim.scenario.template import new_scenario
 
 
 @pytest.fixture

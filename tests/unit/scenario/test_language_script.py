@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from sim.scenario.model import (
+from journalsim.scenario.model import (
     Break,
     CallFilter,
     CallTool,
@@ -25,7 +25,7 @@ from sim.scenario.model import (
     Turn,
     Wait,
 )
-from sim.scenario.problems import Problem
+from journalsim.scenario.problems import Problem
 
 Load = Callable[[str], Scenario]
 Problems = Callable[[str], list[Problem]]

@@ -7,13 +7,13 @@ from typing import Any
 
 import pytest
 
-from sim.case import NEVER, Placement
-from sim.scenario.dump import dump_scenario
-from sim.scenario.loader import load_scenario
-from sim.scenario.model import VERBS, Axis, Exemption, Expectation, Scenario, Step, Sweep, Timing, Travel
-from sim.scenario.problems import Problem
-from sim.scenario.steps import STEPS
-from sim.scenario.wire import Cursor, LinkFault, LinkShape, Spot
+from journalsim.case import NEVER, Placement
+from journalsim.scenario.dump import dump_scenario
+from journalsim.scenario.loader import load_scenario
+from journalsim.scenario.model import VERBS, Axis, Exemption, Expectation, Scenario, Step, Sweep, Timing, Travel
+from journalsim.scenario.problems import Problem
+from journalsim.scenario.steps import STEPS
+from journalsim.scenario.wire import Cursor, LinkFault, LinkShape, Spot
 
 Load = Callable[[str], Scenario]
 Problems = Callable[[str], list[Problem]]

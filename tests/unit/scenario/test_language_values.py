@@ -6,11 +6,11 @@ from collections.abc import Callable
 
 import pytest
 
-from sim.case import NEVER, Placement
-from sim.scenario.loader import load_scenario
-from sim.scenario.model import Scenario
-from sim.scenario.problems import Problem, ScenarioError
-from sim.scenario.shapes import UNITS_NS, duration_text
+from journalsim.case import NEVER, Placement
+from journalsim.scenario.loader import load_scenario
+from journalsim.scenario.model import Scenario
+from journalsim.scenario.problems import Problem, ScenarioError
+from journalsim.scenario.shapes import UNITS_NS, duration_text
 
 Load = Callable[[str], Scenario]
 Problems = Callable[[str], list[Problem]]

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from sim.scenario.loader import load_scenario
-from sim.scenario.model import Text, ToolSpec
+from journalsim.scenario.loader import load_scenario
+from journalsim.scenario.model import Text, ToolSpec
 
 
 @pytest.mark.parametrize(

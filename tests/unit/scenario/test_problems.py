@@ -7,9 +7,9 @@ from collections.abc import Callable
 
 import pytest
 
-from sim.errors import Exit, UsageError
-from sim.scenario.loader import load_scenario
-from sim.scenario.problems import (
+from journalsim.errors import Exit, UsageError
+from journalsim.scenario.loader import load_scenario
+from journalsim.scenario.problems import (
     Problem,
     ScenarioError,
     did_you_mean,

@@ -11,10 +11,10 @@ import pytest
 import yaml
 from jsonschema import Draft7Validator
 
-from sim.scenario.dump import dump_scenario
-from sim.scenario.loader import load_scenario
-from sim.scenario.problems import ScenarioError
-from sim.scenario.schema import json_schema
+from journalsim.scenario.dump import dump_scenario
+from journalsim.scenario.loader import load_scenario
+from journalsim.scenario.problems import ScenarioError
+from journalsim.scenario.schema import json_schema
 
 SCHEMA = json_schema()
 VALIDATOR = Draft7Validator(SCHEMA)

@@ -1,0 +1,33 @@
+"""A mistake with the bytes of a stream."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from journalsim_reference.attach import Decision
+from journalsim_reference.bugs.bug import Bug, with_parts
+from journalsim_reference.frame_log import Entry, FrameLog
+from journalsim_reference.stream import Streams
+
+READ_BYTES = 3
+"""How much the relay reads at once: so little that a character of four bytes is always cut."""
+
+
+class _DecodesEachRead(Streams):
+    """Relays its own stream as text, of which it decodes each read on its own."""
+
+    def told(self, log: FrameLog, decision: Decision, entry: Entry) -> Iterator[bytes]:
+        data = b"".join(super().told(log, decision, entry))
+        reads = (data[start : start + READ_BYTES] for start in range(0, len(data), READ_BYTES))
+        yield "".join(read.decode("utf-8", "replace") for read in reads).encode()
+
+
+STREAM_BYTES = (
+    Bug(
+        name="each-read-is-decoded-alone",
+        summary="A relay decodes each read on its own, and a character that is cut in two becomes two others.",
+        failure_mode="",
+        trips=("legal-wire", "replay-equals-live"),
+        build=with_parts(streams=_DecodesEachRead),
+    ),
+)

@@ -1,0 +1,133 @@
+"""The reference journal as the harness sees it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from journalsim.adapters.protocol import Capabilities, Item, Ports, Statistics, StopMode
+from journalsim.adapters.stream_protocol import StreamAnswer, StreamRequest
+from journalsim_reference.server import Server
+from journalsim_reference.stores.opening import OpenStore
+
+CAPABILITIES = Capabilities(
+    level="runner",
+    partials=True,
+    tools=True,
+    terminals=True,
+    stable_ids=True,
+    dedup_by_id=True,
+    user_first=True,
+    concurrent_runs="refuse",
+    stop_modes=("interrupt", "rollback"),
+    crash="memory",
+    disk=True,
+    idempotent_start=True,
+    statistics=True,
+    maintenance=("annotate", "compact", "clear"),
+    late_completion=True,
+    approvals=True,
+    limits=("tool", "run"),
+    sub_agents=True,
+    context=True,
+    policies=(
+        "busy",
+        "disconnect",
+        "partial_in_context",
+        "partial_form",
+        "stopped_turn",
+        "orphans",
+        "sync",
+        "reattach",
+        "bad_cursor",
+        "retention",
+    ),
+    replay="from_id",
+    context_repair="on_write",
+    clock="virtual",
+    host="in_process",
+)
+
+
+class ReferenceJournal:
+    """Implements :class:`journalsim.adapters.protocol.RunnerAdapter`, every optional verb, and a stream.
+
+    Args:
+        open_store: opens the store in a folder, or on the disk of the ports.
+        server_class: the process; a variation of the journal is a subclass of it.
+    """
+
+    capabilities = CAPABILITIES
+
+    def __init__(self, open_store: OpenStore, server_class: type[Server] = Server) -> None:
+        self._open_store = open_store
+        self._server_class = server_class
+        self._server: Server | None = None
+
+    @property
+    def server(self) -> Server:
+        """The process that is up, or that went down last."""
+        assert self._server is not None, "setup comes first"
+        return self._server
+
+    async def setup(self, where: str, ports: Ports) -> None:
+        """Starts a server on folder ``where``; a run that an earlier one left open is ended first."""
+        self._server = self._server_class(self._open_store(where, ports), ports)
+        await self._server.recover()
+
+    async def start(self, session_id: str, text: str, key: str) -> str:
+        """Admits a prompt; it is durable when this returns the run's id."""
+        return await self.server.start(session_id, text, key)
+
+    async def stop(self, session_id: str, run_id: str, mode: StopMode = "interrupt") -> str:
+        """Stops the named run; the stop is durable when this returns."""
+        return await self.server.stop(session_id, run_id, mode)
+
+    async def answer(self, session_id: str, run_id: str, call_id: str, approved: bool) -> str:
+        """A person approves or denies a tool call; the answer is durable when this returns."""
+        return await self.server.answer(session_id, run_id, call_id, approved)
+
+    def read(self, session_id: str) -> tuple[Item, ...]:
+        """Returns what a page opened now would show."""
+        return self.server.read(session_id)
+
+    async def attach(self, request: StreamRequest) -> StreamAnswer:
+        """Answers a reader; what it will be told is settled when this returns."""
+        return self.server.attach(request)
+
+    def cursor(self, session_id: str) -> str | None:
+        """Returns the cursor of whoever reads the history at this moment: nothing is between the two."""
+        return self.server.cursor(session_id)
+
+    def context(self, session_id: str) -> tuple[Item, ...]:
+        """Returns what the next model call would be given."""
+        return self.server.context(session_id)
+
+    async def annotate(self, session_id: str, item_id: str, metadata: Mapping[str, Any]) -> None:
+        """Sets flags of a message."""
+        await self.server.annotate(session_id, item_id, metadata)
+
+    async def compact(self, session_id: str) -> None:
+        """Replaces what the model is given by a summary."""
+        await self.server.compact(session_id)
+
+    async def clear(self, session_id: str) -> None:
+        """Begins the history anew."""
+        await self.server.clear(session_id)
+
+    async def disconnected(self, session_id: str, client: str) -> None:
+        """A reader's connection went away."""
+        await self.server.disconnected(session_id, client)
+
+    def statistics(self) -> Statistics:
+        """Returns the sizes of what is held in memory."""
+        return self.server.statistics()
+
+    def crash(self) -> None:
+        """Drops the process: nothing that is not committed will ever be."""
+        if self._server is not None:  # a process may die while it opens its store
+            self._server.writer.store.crash()
+
+    async def shutdown(self) -> None:
+        """Ends active runs in good order and closes the store."""
+        await self.server.shutdown()

@@ -1,6 +1,0 @@
-"""``python -m sim`` is the command ``journalsim``."""
-
-from sim.cli import main
-
-if __name__ == "__main__":
-    main()

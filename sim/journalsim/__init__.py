@@ -1,0 +1,110 @@
+"""journalsim: deterministic simulation and fault injection for the run journals of LLM agents.
+
+What adopters import stands here; everything else is internal.  Names that need
+trio are imported when they are first used, so that reading a scenario or a case
+stays cheap.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+from journalsim.version import __version__
+
+if TYPE_CHECKING:
+    from journalsim.adapters.protocol import (
+        Capabilities,
+        Completion,
+        Frame,
+        Item,
+        ModelError,
+        ModelEvent,
+        ModelRequest,
+        OutcomeUnknown,
+        Ports,
+        RunBusy,
+        RunnerAdapter,
+        Statistics,
+        StoreAdapter,
+        ToolCall,
+        ToolError,
+    )
+    from journalsim.case import Case
+    from journalsim.history import Event, History
+    from journalsim.invariants.judge import INVARIANTS, check_history
+    from journalsim.invariants.verdict import Status, Verdict, Violation
+    from journalsim.scenario.dump import dump_scenario
+    from journalsim.scenario.loader import load_scenario
+    from journalsim.scenario.model import Scenario
+    from journalsim.search.conformance import check_adapter
+
+_HOME = {
+    "journalsim.adapters.protocol": (
+        "Capabilities",
+        "Completion",
+        "Frame",
+        "Item",
+        "ModelError",
+        "ModelEvent",
+        "ModelRequest",
+        "OutcomeUnknown",
+        "Ports",
+        "RunBusy",
+        "RunnerAdapter",
+        "Statistics",
+        "StoreAdapter",
+        "ToolCall",
+        "ToolError",
+    ),
+    "journalsim.case": ("Case",),
+    "journalsim.history": ("Event", "History"),
+    "journalsim.invariants.judge": ("INVARIANTS", "check_history"),
+    "journalsim.invariants.verdict": ("Status", "Verdict", "Violation"),
+    "journalsim.scenario.dump": ("dump_scenario",),
+    "journalsim.scenario.loader": ("load_scenario",),
+    "journalsim.scenario.model": ("Scenario",),
+    "journalsim.search.conformance": ("check_adapter",),
+}
+_WHERE = {name: module for module, names in _HOME.items() for name in names}
+
+__all__ = [
+    "INVARIANTS",
+    "Capabilities",
+    "Case",
+    "Completion",
+    "Event",
+    "Frame",
+    "History",
+    "Item",
+    "ModelError",
+    "ModelEvent",
+    "ModelRequest",
+    "OutcomeUnknown",
+    "Ports",
+    "RunBusy",
+    "RunnerAdapter",
+    "Scenario",
+    "Statistics",
+    "Status",
+    "StoreAdapter",
+    "ToolCall",
+    "ToolError",
+    "Verdict",
+    "Violation",
+    "__version__",
+    "check_adapter",
+    "check_history",
+    "dump_scenario",
+    "load_scenario",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _WHERE:
+        raise AttributeError(f"module 'journalsim' has no attribute {name!r}")
+    return getattr(importlib.import_module(_WHERE[name]), name)
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -1,0 +1,151 @@
+"""What keeps a run honest: no surprises from the collector, no real waiting, no hidden sources.
+
+* The cyclic collector is off inside a run: a finaliser that runs at a moment of
+  its own choosing is a source of nondeterminism.
+* A watchdog interrupts code under test that holds the thread in real time.
+* In an *audit*, the usual sources of nondeterminism are trapped and named.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import gc
+import os
+import random  # only to trap it in an audit
+import secrets  # only to trap it in an audit
+import signal
+import socket
+import subprocess
+import sys
+import threading  # to know the main thread, and to trap it in an audit
+import time  # only to trap it in an audit
+import uuid  # only to trap it in an audit
+from collections.abc import Callable, Iterator
+from types import FrameType
+from typing import Any
+
+from journalsim.errors import BlockedInRealTimeError
+
+BLOCKED_AFTER_S = 5.0  # a case takes milliseconds; nothing honest holds the thread a thousand times longer
+BLOCKED_AGAIN_S = 1.0  # once caught, it gets less patience
+
+_TRAPPED: tuple[tuple[Any, str], ...] = (
+    (time, "time"),
+    (time, "time_ns"),
+    (time, "monotonic"),
+    (time, "sleep"),
+    (random, "random"),
+    (random, "randint"),
+    (random, "choice"),
+    (random, "shuffle"),
+    (random, "getrandbits"),
+    (secrets, "token_hex"),
+    (secrets, "token_bytes"),
+    (uuid, "uuid1"),
+    (uuid, "uuid4"),
+    (os, "urandom"),
+    (threading.Thread, "start"),
+    (socket.socket, "__init__"),
+    (subprocess.Popen, "__init__"),
+)
+
+
+@contextlib.contextmanager
+def quiet_collector() -> Iterator[None]:
+    """Turns the cyclic collector off for the block, and hides from it what was there before.
+
+    So a collection between cases looks at what the cases left, not at every module
+    that was ever imported, which takes as long as a hundred cases.
+    """
+    was_on = gc.isenabled()
+    gc.disable()
+    froze = not gc.get_freeze_count()
+    if froze:
+        gc.freeze()
+    try:
+        yield
+    finally:
+        if froze:
+            gc.unfreeze()
+        if was_on:
+            gc.enable()
+
+
+@contextlib.contextmanager
+def watchdog() -> Iterator[Callable[[], None]]:
+    """Raises :class:`BlockedInRealTimeError` in code that holds the thread for ``BLOCKED_AFTER_S`` real seconds.
+
+    Yields:
+        A function to call at the start of each case; it gives the next case its full time.
+
+    Works where signals do, in the main thread; elsewhere it does nothing.
+    """
+    if threading.current_thread() is not threading.main_thread() or not hasattr(signal, "setitimer"):
+        yield lambda: None
+        return
+
+    def bark(signum: int, frame: FrameType | None) -> None:
+        where = f"{frame.f_code.co_filename}:{frame.f_lineno}" if frame is not None else "unknown"
+        raise BlockedInRealTimeError(
+            f"held the thread for {BLOCKED_AFTER_S:g} s of real time at {_short(where)}; "
+            "in a simulation only virtual time may pass: wait through the ports, or trio.sleep"
+        )
+
+    saved = signal.signal(signal.SIGALRM, bark)
+    try:
+        yield _full_time
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, saved)
+
+
+def _full_time() -> None:
+    signal.setitimer(signal.ITIMER_REAL, BLOCKED_AFTER_S, BLOCKED_AGAIN_S)
+
+
+def give_full_time() -> None:
+    """Lets the watchdog wait from now on: for adapters of systems in real time, which are slow and not blocked."""
+    if threading.current_thread() is threading.main_thread() and signal.getitimer(signal.ITIMER_REAL)[0]:
+        _full_time()
+
+
+@contextlib.contextmanager
+def audit() -> Iterator[dict[str, None]]:
+    """Notes every use of the clock, of randomness, of threads, sockets and processes while the block runs.
+
+    Yields:
+        Findings such as ``time.time called at store.py:41``, in order, each once.
+
+    It sees calls through the module (``time.time()``); a name that was imported
+    before (``from time import time``) escapes it, which is why a difference
+    between two runs is the proof and this is the hint.
+    """
+    found: dict[str, None] = {}
+    saved = [(owner, name, getattr(owner, name)) for owner, name in _TRAPPED]
+    for owner, name, original in saved:
+        setattr(owner, name, _trap(f"{getattr(owner, '__name__', owner)}.{name}", original, found))
+    try:
+        yield found
+    finally:
+        for owner, name, original in saved:
+            setattr(owner, name, original)
+
+
+def _trap(label: str, original: Any, found: dict[str, None]) -> Any:
+    def trapped(*arguments: Any, **named: Any) -> Any:
+        frame = sys._getframe(1)  # documented as CPython's own; the caller's line is all that is read
+        if not _ours(frame.f_code.co_filename):
+            found[f"{label} called at {_short(f'{frame.f_code.co_filename}:{frame.f_lineno}')}"] = None
+        return original(*arguments, **named)
+
+    return trapped
+
+
+def _ours(path: str) -> bool:
+    parts = path.replace(os.sep, "/").split("/")
+    own = parts[-3:-1] in (["journalsim", "engine"], ["journalsim", "search"])
+    return own or "trio" in parts or path == socket.__file__  # trio's own wake-up socket
+
+
+def _short(where: str) -> str:
+    return "/".join(where.replace(os.sep, "/").split("/")[-2:])

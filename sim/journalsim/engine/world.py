@@ -1,0 +1,112 @@
+"""The authority of one case: what time it is, what has happened, what comes next.
+
+Everything in a case that could differ between two runs of it goes through the
+world: ids, occurrence numbers, the wall clock, the order of events, and the
+points at which actions are placed.
+
+A *point* is a named moment.  Passing one does three things: its name is noted
+(a sweep later asks for "every point"), actions placed there happen at once, and,
+in a task, everything else that is ready gets its turn first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from trio.lowlevel import current_task
+
+from journalsim.case import Placement
+from journalsim.engine.scheduler import Scheduler
+from journalsim.history import KINDS, Event
+
+WALL_START_NS = 1_700_000_000 * 1_000_000_000  # any fixed date does; this one looks like a date in reports
+EVENTS_MAX = 50_000  # a long case writes a few hundred
+
+
+class World:
+    """One case in the making.
+
+    Attributes:
+        scheduler: time and order.
+        events: the history so far.
+        points: every point passed so far, in order, each once.
+        last_points: per task, the last point it reached.
+    """
+
+    def __init__(self, scheduler: Scheduler) -> None:
+        self.scheduler = scheduler
+        self.events: list[Event] = []
+        self.points: dict[str, None] = {}
+        self.last_points: dict[str, str] = {}
+        self._placed: dict[str, list[Callable[[], None]]] = {}
+        self._numbers: dict[str, int] = {}
+        self._wall_offset_ns = 0
+
+    # --- history
+
+    def record(self, actor: str, kind: str, run: str | None = None, subject: str | None = None, **data: Any) -> Event:
+        """Adds one event to the history and returns it."""
+        assert kind in KINDS, kind
+        events = self.events
+        scheduler = self.scheduler
+        event = Event(len(events), scheduler.now_ns, scheduler.steps, actor, kind, run, subject, data)
+        events.append(event)
+        if len(events) == EVENTS_MAX:
+            scheduler.over = scheduler.over or "events"
+        return event
+
+    # --- ids and clocks
+
+    def number(self, name: str) -> int:
+        """Returns 1 for the first time ``name`` is asked for, then 2, and so on."""
+        number = self._numbers[name] = self._numbers.get(name, 0) + 1
+        return number
+
+    def mint(self, prefix: str) -> str:
+        """Returns a fresh id, ``<prefix><number>``."""
+        return f"{prefix}{self.number('id ' + prefix)}"
+
+    def now_ns(self) -> int:
+        """Returns virtual time."""
+        return self.scheduler.now_ns
+
+    def wall_ns(self) -> int:
+        """Returns what a wall clock shows."""
+        return WALL_START_NS + self.scheduler.now_ns + self._wall_offset_ns
+
+    def jump_wall(self, by_ns: int) -> None:
+        """Moves the wall clock; virtual time, on which timeouts run, goes on unmoved."""
+        self._wall_offset_ns += by_ns
+        self.record("clock", "clock.jumped", by_ns=by_ns)
+
+    # --- points
+
+    def place(self, placement: Placement, action: Callable[[], None]) -> None:
+        """Makes ``action`` happen at a point, a scheduler step or a time, the first time it comes."""
+        if placement.kind == "point":
+            self._placed.setdefault(placement.name, []).append(action)
+        elif placement.kind == "step":
+            self.scheduler.placed.setdefault(placement.number, []).append(action)
+        elif placement.kind == "time":
+            self.scheduler.after(max(placement.number - self.scheduler.now_ns, 0), "placed", action)
+        else:
+            raise ValueError(f"a {placement.kind} placement has no moment of its own")
+
+    def forget_placed(self) -> None:
+        """Ends the author's phase: what is placed at a point or a step, and has not happened, never will."""
+        self._placed.clear()
+        self.scheduler.placed.clear()
+
+    def passed(self, name: str) -> None:
+        """Passes a point without letting anything else happen first: what event sources do."""
+        self.points[name] = None
+        if self._placed and name in self._placed:
+            for action in self._placed.pop(name):
+                action()
+
+    async def point(self, name: str, touches: tuple[str, ...] = ()) -> None:
+        """Passes a point in a task; a checkpoint."""
+        self.passed(name)
+        self.last_points[self.scheduler.lane(current_task())] = name
+        await self.scheduler.point(touches)

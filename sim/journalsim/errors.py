@@ -1,0 +1,82 @@
+"""What can go wrong with the harness itself, and the exit code of each.
+
+A broken promise of the journal is never an exception: it is a value
+(:class:`journalsim.invariants.verdict.Violation`).  Everything here means that
+somebody misused the harness, that the system under test could not be driven,
+or that the harness is at fault.
+"""
+
+from __future__ import annotations
+
+from enum import IntEnum
+from typing import ClassVar
+
+
+class Exit(IntEnum):
+    """Exit codes of every command; when several apply, see :func:`worst`."""
+
+    HELD = 0
+    BROKEN = 1
+    USAGE = 2
+    INCONCLUSIVE = 3
+    NOTHING_SELECTED = 4
+    NONDETERMINISTIC = 5
+    ADAPTER = 6
+    INTERNAL = 70
+    INTERRUPTED = 130
+
+
+class SimError(Exception):
+    """Root of all errors of the harness; ``exit_code`` is what a command ends with."""
+
+    exit_code: ClassVar[Exit] = Exit.INTERNAL
+
+
+class UsageError(SimError):
+    """An argument, a configuration or a file cannot be used; nothing was run."""
+
+    exit_code = Exit.USAGE
+
+
+class NothingSelectedError(SimError):
+    """The selection left no scenario to run."""
+
+    exit_code = Exit.NOTHING_SELECTED
+
+
+class AdapterError(SimError):
+    """The system under test could not start, raised, hung, or broke the protocol."""
+
+    exit_code = Exit.ADAPTER
+
+
+class BlockedInRealTimeError(AdapterError):
+    """Code under test held the thread in real time, where only virtual time may pass."""
+
+
+class NondeterminismError(SimError):
+    """The same case gave two different traces."""
+
+    exit_code = Exit.NONDETERMINISTIC
+
+
+_SEVERITY = (
+    Exit.INTERNAL,
+    Exit.INTERRUPTED,
+    Exit.USAGE,
+    Exit.NONDETERMINISTIC,
+    Exit.BROKEN,
+    Exit.ADAPTER,
+    Exit.INCONCLUSIVE,
+    Exit.NOTHING_SELECTED,
+    Exit.HELD,
+)
+
+
+def worst(codes: list[Exit]) -> Exit:
+    """Returns the code that a command ends with when ``codes`` all apply.
+
+    A broken promise outranks an adapter that failed elsewhere, and both outrank
+    "inconclusive": the reader must see first what is certainly wrong.
+    """
+    return min(codes, key=_SEVERITY.index, default=Exit.HELD)

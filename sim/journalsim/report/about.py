@@ -1,0 +1,37 @@
+"""What a report says beside the results themselves."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from attrs import field, frozen
+
+from journalsim.search.results import CampaignResult
+
+
+@frozen(kw_only=True)
+class About:
+    """The circumstances of a report, the same for every format.
+
+    Attributes:
+        version: of journalsim.
+        rules: the promise of each invariant in words, by id.
+        planned: how many scenarios were selected; 0 means as many as there are results.
+        saved: where failing cases are kept, as the user would type it.
+        report: where the report is written, as the user would type it; empty if nowhere.
+    """
+
+    version: str
+    rules: Mapping[str, str] = field(factory=dict)
+    planned: int = 0
+    saved: str = ".journalsim/failures/"
+    report: str = ""
+
+
+def partial_line(campaign: CampaignResult, about: About) -> str:
+    """Returns why the report is incomplete, or nothing if it is complete."""
+    done = len(campaign.scenarios)
+    planned = max(done, about.planned)
+    if campaign.interrupted:
+        return f"partial: stopped by the user after {done} of {planned} scenarios"
+    return f"partial: a limit was reached after {done} of {planned} scenarios" if campaign.skipped else ""

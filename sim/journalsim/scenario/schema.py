@@ -1,0 +1,22 @@
+"""The JSON Schema of scenario files, for editors: completion, hovers and first checks."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from journalsim.scenario.expectations import CONDITION
+from journalsim.scenario.grammar import SCENARIO
+
+
+def json_schema() -> dict[str, Any]:
+    """Returns the language as a JSON Schema, draft-07.
+
+    It accepts every file that the loader accepts; what one key says about
+    another, such as labels and axes, only the loader checks.
+    """
+    return {
+        "$schema": "http://json-schema.org/draft-07/schema#",
+        "title": "journalsim scenario",
+        **SCENARIO.schema(),
+        "definitions": {"expectation": CONDITION.schema()},
+    }

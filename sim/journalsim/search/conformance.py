@@ -1,0 +1,62 @@
+"""Judging an adapter from Python, without pytest and without the command line."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from journalsim.adapters.loading import adapter_from
+from journalsim.invariants.judge import INVARIANTS
+from journalsim.scenario.builtin import builtin_scenarios
+from journalsim.scenario.known_failures import KnownFailure
+from journalsim.scenario.model import Scenario
+from journalsim.search.expected import set_aside
+from journalsim.search.results import ScenarioResult
+from journalsim.search.scenario_run import run_scenario
+
+
+def check_adapter(
+    factory: Callable[[], Any],
+    scenarios: Sequence[Scenario] | None = None,
+    *,
+    profile: str = "quick",
+    seed: int = 0,
+    expected: Sequence[KnownFailure] = (),
+) -> tuple[ScenarioResult, ...]:
+    """Runs scenarios against the adapters that a factory makes, and raises if a promise broke.
+
+    Args:
+        factory: makes a fresh adapter, of either level; each simulated server process gets one.
+        scenarios: the built-in ones by default. What the adapter does not claim is not asked of it.
+        profile: ``quick``, ``ci`` or ``deep``.
+        seed: of the exploration in ``ci`` and ``deep``.
+        expected: known failures, which do not count.
+
+    Returns:
+        The results, one per scenario.
+
+    Raises:
+        AssertionError: a promise broke or the adapter failed; the message names each promise, the
+            smallest case in which it broke, and what was found.
+        AdapterError: the factory raises, or makes something else.
+    """
+    adapter = adapter_from(factory)
+    chosen = builtin_scenarios(frozenset(INVARIANTS)) if scenarios is None else scenarios
+    results = tuple(
+        set_aside(run_scenario(scenario, adapter, profile=profile, seed=seed), expected) for scenario in chosen
+    )
+    lines = [line for result in results for line in _complaints(result)]
+    if lines:
+        raise AssertionError(f"{adapter.spec} breaks what it claims:\n" + "\n".join(lines))
+    return results
+
+
+def _complaints(result: ScenarioResult) -> list[str]:
+    name = result.scenario.name
+    lines = [
+        f"{failure.violation.invariant} in {name} ({failure.case})\n"
+        f"  promised: {failure.violation.promised}\n"
+        f"  found:    {failure.violation.found}"
+        for failure in result.failures
+    ]
+    return lines + [f"adapter trouble in {name}: {what}" for what in result.trouble]
