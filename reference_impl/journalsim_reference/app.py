@@ -36,9 +36,11 @@ from starlette.responses import Response
 from starlette.routing import Route
 from starlette.types import Receive, Scope, Send
 
-from journalsim.adapters.protocol import Item, RunBusy, StopMode
-from journalsim.adapters.stream_protocol import StreamRequest
-from journalsim.sse import json_line
+from journalsim.contract.adapters import RunBusy
+from journalsim.contract.capabilities import StopMode
+from journalsim.contract.items import Item
+from journalsim.contract.sse import json_line
+from journalsim.contract.stream_port import StreamRequest
 from journalsim_reference.live import LivePorts, Script
 from journalsim_reference.server import KeyReused, Server
 from journalsim_reference.stores.base import Store
@@ -177,7 +179,7 @@ async def _stream(request: Request) -> Response:
 
 
 async def _page(request: Request) -> Response:
-    page = resources.files("reference_impl").joinpath("page.html").read_text(encoding="utf-8")
+    page = resources.files("journalsim_reference").joinpath("page.html").read_text(encoding="utf-8")
     headers = {"content-security-policy": _policy_of(page), "x-content-type-options": "nosniff", **_FRESH}
     return Response(page, media_type="text/html", headers=headers)
 

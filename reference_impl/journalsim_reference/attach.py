@@ -30,8 +30,8 @@ from typing import Literal
 
 from attrs import frozen
 
-from journalsim.adapters.protocol import Frame
-from journalsim.adapters.stream_protocol import Attachment
+from journalsim.contract.frames import Frame
+from journalsim.contract.stream_port import Attachment
 from journalsim_reference.batch import Buffered
 from journalsim_reference.frame_log import FrameLog
 from journalsim_reference.frames import whole_run

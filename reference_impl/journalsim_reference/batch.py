@@ -11,7 +11,7 @@ from typing import Any, TypeAlias
 
 from attrs import frozen
 
-from journalsim.adapters.protocol import ToolCall
+from journalsim.contract.model_call import ToolCall
 from journalsim_reference.content import NOTHING, Content, content_to_data, whole
 from journalsim_reference.events import Event, RowOrigin
 from journalsim_reference.lifecycle import MESSAGE, OUTCOMES

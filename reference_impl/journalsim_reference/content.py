@@ -13,7 +13,7 @@ from typing import Any
 
 from attrs import evolve, frozen
 
-from journalsim.adapters.protocol import ToolCall
+from journalsim.contract.model_call import ToolCall
 
 
 @frozen

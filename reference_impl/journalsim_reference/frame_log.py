@@ -20,7 +20,7 @@ from itertools import islice
 
 from attrs import frozen
 
-from journalsim.adapters.protocol import Frame
+from journalsim.contract.frames import Frame
 
 ROWS_MAX = 256
 """Of the public systems, the one that keeps least keeps 256 events; more is missing only after a long absence."""

@@ -17,7 +17,7 @@ from typing import Any, cast
 
 from attrs import evolve
 
-from journalsim.adapters.protocol import Frame
+from journalsim.contract.frames import Frame
 from journalsim_reference.batch import Buffered, nothing_buffered
 from journalsim_reference.content import Content
 from journalsim_reference.events import Event

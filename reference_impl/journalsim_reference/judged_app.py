@@ -12,7 +12,8 @@ from contextlib import asynccontextmanager
 from attrs import evolve
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from journalsim.adapters.protocol import POLICIES, Ports
+from journalsim.contract.capabilities import POLICIES
+from journalsim.contract.ports import Ports
 from journalsim_reference.app import make_app as app_of
 from journalsim_reference.runner import CAPABILITIES
 from journalsim_reference.server import Server

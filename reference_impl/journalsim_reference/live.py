@@ -13,16 +13,9 @@ from contextlib import asynccontextmanager
 import trio
 from attrs import frozen
 
-from journalsim.adapters.disk_protocol import DiskPort
-from journalsim.adapters.protocol import (
-    Frame,
-    LateCompletion,
-    ModelEvent,
-    ModelRequest,
-    ToolCall,
-    ToolError,
-    ToolTraits,
-)
+from journalsim.contract.disk_port import DiskPort
+from journalsim.contract.frames import Frame
+from journalsim.contract.model_call import LateCompletion, ModelEvent, ModelRequest, ToolCall, ToolError, ToolTraits
 
 SECOND = 1_000_000_000  # nanoseconds
 
@@ -37,7 +30,7 @@ ANSWER = (
 
 
 class ScriptedStream:
-    """Implements :class:`journalsim.adapters.protocol.ModelStream`: a text, a word at a time.
+    """Implements :class:`journalsim.contract.model_call.ModelStream`: a text, a word at a time.
 
     Args:
         text: the answer.
@@ -102,7 +95,7 @@ class Script:
 
 
 class LivePorts:
-    """Implements :class:`journalsim.adapters.protocol.Ports` for a server that is up.
+    """Implements :class:`journalsim.contract.ports.Ports` for a server that is up.
 
     Args:
         nursery: of the background tasks; they end with it.

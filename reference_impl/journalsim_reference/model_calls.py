@@ -12,7 +12,8 @@ from collections.abc import Callable
 import trio
 from attrs import Factory, define
 
-from journalsim.adapters.protocol import Completion, Item, ModelError, ModelEvent, ModelRequest, ToolCall
+from journalsim.contract.items import Item
+from journalsim.contract.model_call import Completion, ModelError, ModelEvent, ModelRequest, ToolCall
 from journalsim_reference.batch import Stamp
 from journalsim_reference.content import Content
 from journalsim_reference.journal import Decision, Refused, decide_complete, decide_open, decide_spill

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Literal, cast
 
-from journalsim.adapters.protocol import HIDDEN_FROM_MODEL, Cause, Item, ItemState
+from journalsim.contract.items import HIDDEN_FROM_MODEL, Cause, Item, ItemState
 from journalsim_reference.batch import CLOSURES, Buffered, nothing_buffered
 from journalsim_reference.content import Content
 from journalsim_reference.lifecycle import OUTCOMES

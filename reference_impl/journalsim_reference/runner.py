@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from journalsim.adapters.protocol import Capabilities, Item, Ports, Statistics, StopMode
-from journalsim.adapters.stream_protocol import StreamAnswer, StreamRequest
+from journalsim.contract.capabilities import Capabilities, StopMode
+from journalsim.contract.items import Item, Statistics
+from journalsim.contract.ports import Ports
+from journalsim.contract.stream_port import StreamAnswer, StreamRequest
 from journalsim_reference.server import Server
 from journalsim_reference.stores.opening import OpenStore
 
@@ -50,7 +52,7 @@ CAPABILITIES = Capabilities(
 
 
 class ReferenceJournal:
-    """Implements :class:`journalsim.adapters.protocol.RunnerAdapter`, every optional verb, and a stream.
+    """Implements :class:`journalsim.contract.adapters.RunnerAdapter`, every optional verb, and a stream.
 
     Args:
         open_store: opens the store in a folder, or on the disk of the ports.

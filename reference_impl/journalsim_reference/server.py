@@ -5,8 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, ClassVar
 
-from journalsim.adapters.protocol import Item, ModelError, ModelRequest, Ports, RunBusy, Statistics, StopMode
-from journalsim.adapters.stream_protocol import StreamAnswer, StreamRequest
+from journalsim.contract.adapters import RunBusy
+from journalsim.contract.capabilities import StopMode
+from journalsim.contract.items import Item, Statistics
+from journalsim.contract.model_call import ModelError, ModelRequest
+from journalsim.contract.ports import Ports
+from journalsim.contract.stream_port import StreamAnswer, StreamRequest
 from journalsim_reference.batch import Stamp
 from journalsim_reference.calls import decide_answer
 from journalsim_reference.journal import (

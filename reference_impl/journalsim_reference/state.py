@@ -13,7 +13,7 @@ from typing import Any
 
 from attrs import Factory, define, frozen
 
-from journalsim.adapters.protocol import Item
+from journalsim.contract.items import Item
 from journalsim_reference.content import NOTHING, Content, content_from_data
 from journalsim_reference.events import Event
 from journalsim_reference.lifecycle import ENDED, MESSAGE, OUTCOMES, RUN, TERMINALS, TOOL_CALL, advance

@@ -19,9 +19,9 @@ from typing import Any, Literal
 import trio
 from attrs import Factory, define
 
-from journalsim.adapters.protocol import Frame
-from journalsim.adapters.stream_protocol import Control, StreamAnswer, StreamRequest, encode_control, encode_frame
-from journalsim.sse import encode_comment
+from journalsim.contract.frames import Frame
+from journalsim.contract.sse import encode_comment
+from journalsim.contract.stream_port import Control, StreamAnswer, StreamRequest, encode_control, encode_frame
 from journalsim_reference.attach import Decision, decide_attach
 from journalsim_reference.batch import Buffered
 from journalsim_reference.events import Event

@@ -24,7 +24,8 @@ from __future__ import annotations
 
 import trio
 
-from journalsim.adapters.protocol import OutcomeUnknown, ToolCall, ToolError
+from journalsim.contract.adapters import OutcomeUnknown
+from journalsim.contract.model_call import ToolCall, ToolError
 from journalsim_reference.batch import Stamp
 from journalsim_reference.calls import (
     Ending,

@@ -28,7 +28,11 @@ from typing import ClassVar, TypeVar
 import trio
 from attrs import Factory, define
 
-from journalsim.adapters.protocol import POLICIES, Frame, Item, OutcomeUnknown, Ports
+from journalsim.contract.adapters import OutcomeUnknown
+from journalsim.contract.capabilities import POLICIES
+from journalsim.contract.frames import Frame
+from journalsim.contract.items import Item
+from journalsim.contract.ports import Ports
 from journalsim_reference.batch import Stamp
 from journalsim_reference.content import Content
 from journalsim_reference.events import BARRIERS, Event

@@ -13,57 +13,42 @@ from typing import TYPE_CHECKING, Any
 from journalsim.version import __version__
 
 if TYPE_CHECKING:
-    from journalsim.adapters.protocol import (
-        Capabilities,
-        Completion,
-        Frame,
-        Item,
-        ModelError,
-        ModelEvent,
-        ModelRequest,
-        OutcomeUnknown,
-        Ports,
-        RunBusy,
-        RunnerAdapter,
-        Statistics,
-        StoreAdapter,
-        ToolCall,
-        ToolError,
-    )
     from journalsim.case import Case
+    from journalsim.contract.adapters import OutcomeUnknown, RunBusy, RunnerAdapter, StoreAdapter
+    from journalsim.contract.capabilities import Capabilities
+    from journalsim.contract.frames import Frame
+    from journalsim.contract.items import Item, Statistics
+    from journalsim.contract.model_call import Completion, ModelError, ModelEvent, ModelRequest, ToolCall, ToolError
+    from journalsim.contract.ports import Ports
     from journalsim.history import Event, History
-    from journalsim.invariants.judge import INVARIANTS, check_history
-    from journalsim.invariants.verdict import Status, Verdict, Violation
+    from journalsim.oracle.invariants.judge import INVARIANTS, check_history
+    from journalsim.oracle.invariants.verdict import Status, Verdict, Violation
     from journalsim.scenario.dump import dump_scenario
     from journalsim.scenario.loader import load_scenario
-    from journalsim.scenario.model import Scenario
+    from journalsim.scenario.values.scenario import Scenario
     from journalsim.search.conformance import check_adapter
 
 _HOME = {
-    "journalsim.adapters.protocol": (
-        "Capabilities",
+    "journalsim.contract.adapters": ("OutcomeUnknown", "RunBusy", "RunnerAdapter", "StoreAdapter"),
+    "journalsim.contract.capabilities": ("Capabilities",),
+    "journalsim.contract.frames": ("Frame",),
+    "journalsim.contract.items": ("Item", "Statistics"),
+    "journalsim.contract.model_call": (
         "Completion",
-        "Frame",
-        "Item",
         "ModelError",
         "ModelEvent",
         "ModelRequest",
-        "OutcomeUnknown",
-        "Ports",
-        "RunBusy",
-        "RunnerAdapter",
-        "Statistics",
-        "StoreAdapter",
         "ToolCall",
         "ToolError",
     ),
+    "journalsim.contract.ports": ("Ports",),
     "journalsim.case": ("Case",),
     "journalsim.history": ("Event", "History"),
-    "journalsim.invariants.judge": ("INVARIANTS", "check_history"),
-    "journalsim.invariants.verdict": ("Status", "Verdict", "Violation"),
+    "journalsim.oracle.invariants.judge": ("INVARIANTS", "check_history"),
+    "journalsim.oracle.invariants.verdict": ("Status", "Verdict", "Violation"),
     "journalsim.scenario.dump": ("dump_scenario",),
     "journalsim.scenario.loader": ("load_scenario",),
-    "journalsim.scenario.model": ("Scenario",),
+    "journalsim.scenario.values.scenario": ("Scenario",),
     "journalsim.search.conformance": ("check_adapter",),
 }
 _WHERE = {name: module for module, names in _HOME.items() for name in names}

@@ -1,7 +1,7 @@
 """What can go wrong with the harness itself, and the exit code of each.
 
 A broken promise of the journal is never an exception: it is a value
-(:class:`journalsim.invariants.verdict.Violation`).  Everything here means that
+(:class:`journalsim.oracle.invariants.verdict.Violation`).  Everything here means that
 somebody misused the harness, that the system under test could not be driven,
 or that the harness is at fault.
 """

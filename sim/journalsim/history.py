@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 from attrs import asdict, field, frozen, has
 
-from journalsim.adapters.protocol import Capabilities
+from journalsim.contract.capabilities import Capabilities
 
 KINDS: Mapping[str, str] = {
     # what people and their clients do and see

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 if TYPE_CHECKING:
-    from journalsim.scenario.model import Scenario
+    from journalsim.scenario.values.scenario import Scenario
     from journalsim.search.results import ScenarioResult
 
 
@@ -46,7 +46,7 @@ class RaceFile(pytest.File):
     def collect(self) -> Iterator[pytest.Item]:
         """Yields the file's one test."""
         from journalsim.errors import UsageError
-        from journalsim.invariants.judge import INVARIANTS
+        from journalsim.oracle.invariants.judge import INVARIANTS
         from journalsim.scenario.files import read_bytes
         from journalsim.scenario.loader import load_scenario
 
@@ -80,7 +80,7 @@ class RaceItem(pytest.Item):
 
     def runtest(self) -> None:
         """Runs the scenario against the chosen adapter."""
-        from journalsim.adapters.loading import load_adapter
+        from journalsim.hosts.loading import load_adapter
         from journalsim.search.saved import save_failure
         from journalsim.search.scenario_run import run_scenario
 
@@ -116,7 +116,7 @@ class RaceItem(pytest.Item):
 
 
 def _text(failure: RaceFailure) -> str:
-    from journalsim.invariants.judge import INVARIANTS
+    from journalsim.oracle.invariants.judge import INVARIANTS
     from journalsim.report.about import About
     from journalsim.report.text import failure_text, scenario_lines
     from journalsim.version import __version__

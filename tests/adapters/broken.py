@@ -8,7 +8,8 @@ from collections.abc import Sequence
 
 import trio
 
-from journalsim.adapters.protocol import Capabilities, Item
+from journalsim.contract.capabilities import Capabilities
+from journalsim.contract.items import Item
 
 
 class Rows:

@@ -14,17 +14,12 @@ from pathlib import Path
 
 import trio
 
-from journalsim.adapters.protocol import (
-    Capabilities,
-    Frame,
-    Item,
-    ModelError,
-    ModelRequest,
-    Ports,
-    RunBusy,
-    ToolCall,
-    ToolError,
-)
+from journalsim.contract.adapters import RunBusy
+from journalsim.contract.capabilities import Capabilities
+from journalsim.contract.frames import Frame
+from journalsim.contract.items import Item
+from journalsim.contract.model_call import ModelError, ModelRequest, ToolCall, ToolError
+from journalsim.contract.ports import Ports
 
 
 class LittleAgent:

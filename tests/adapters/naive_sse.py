@@ -11,7 +11,9 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
 
-from journalsim.adapters.protocol import Capabilities, ModelRequest, Ports
+from journalsim.contract.capabilities import Capabilities
+from journalsim.contract.model_call import ModelRequest
+from journalsim.contract.ports import Ports
 
 capabilities = Capabilities(level="runner", replay="from_id", terminals=True, stable_ids=True)
 

@@ -12,7 +12,8 @@ from pathlib import Path
 
 import apsw
 
-from journalsim.adapters.protocol import Capabilities, Item
+from journalsim.contract.capabilities import Capabilities
+from journalsim.contract.items import Item
 
 
 class PlainTable:

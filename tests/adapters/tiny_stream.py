@@ -13,8 +13,9 @@ from typing import Any
 import trio
 from attrs import evolve
 
-from journalsim.adapters.protocol import Frame, Ports
-from journalsim.adapters.stream_protocol import Control, StreamAnswer, StreamRequest, encode_control, encode_frame
+from journalsim.contract.frames import Frame
+from journalsim.contract.ports import Ports
+from journalsim.contract.stream_port import Control, StreamAnswer, StreamRequest, encode_control, encode_frame
 from journalsim_reference.adapter import make as make_reference
 
 

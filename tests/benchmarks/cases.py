@@ -19,11 +19,11 @@ from typing import Any
 import table
 from table import Row, at_most, number
 
-from journalsim.adapters.loading import load_adapter
 from journalsim.case import Case
 from journalsim.engine.hosting import Host, host
 from journalsim.engine.strategies import KeyedDelays
 from journalsim.engine.world import World
+from journalsim.hosts.loading import load_adapter
 from journalsim.scenario.loader import load_scenario
 from journalsim.search.execute import Executor, workspace
 from journalsim.search.sweep import undisturbed

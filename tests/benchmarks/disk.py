@@ -22,9 +22,9 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "simulation"))
 
 from disk_crashes import Found, Plan, batch, judge, log, sqlite, worlds_of_a_life
 
-from journalsim.actors.disk import Disk, PowerOff
-from journalsim.actors.disk_faults import Loss
-from journalsim.actors.disk_mount import Mount
+from journalsim.actors.disk.mount import Mount
+from journalsim.actors.disk.simulated import Disk, PowerOff
+from journalsim.contract.disk_faults import Loss
 
 TARGET_S, AIM_S = 1.0, 0.4
 REPEATS = 3  # the best one counts: the others were disturbed

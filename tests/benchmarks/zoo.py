@@ -31,12 +31,12 @@ from typing import Any
 from attrs import define, field, frozen
 from table import machine, number, write_section
 
-from journalsim.adapters.loading import load_adapter, zoo
 from journalsim.case import Case
 from journalsim.cli.selection import builtin_folder, load_all
 from journalsim.engine.hosting import Host, host
 from journalsim.errors import UsageError
-from journalsim.invariants.expectations import EXPECT
+from journalsim.hosts.loading import load_adapter, zoo
+from journalsim.oracle.expectations.judging import EXPECT
 from journalsim.scenario.files import find_scenarios
 from journalsim.search.bulk import search_batch
 from journalsim.search.execute import Executor, workspace

@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 from command_line import Command
 
-from journalsim.adapters.loading import zoo
 from journalsim.cli import COMMANDS
 from journalsim.cli.listing import KINDS
-from journalsim.invariants.judge import INVARIANTS
-from journalsim.scenario.problems import CODES
+from journalsim.hosts.loading import zoo
+from journalsim.oracle.invariants.judge import INVARIANTS
+from journalsim.scenario.shapes.problems import CODES
 
 # --- help --------------------------------------------------------------------------------------
 

@@ -34,14 +34,14 @@ from typing import Any, NamedTuple, NoReturn
 import trio
 from attrs import Factory, define, frozen
 
-from journalsim.actors.disk_worlds import Draw
-from journalsim.adapters.disk_protocol import DiskPort
-from journalsim.adapters.loading import adapter_from
-from journalsim.adapters.protocol import Frame
+from journalsim.actors.disk.worlds import Draw
+from journalsim.contract.disk_port import DiskPort
+from journalsim.contract.frames import Frame
 from journalsim.engine.world import World
 from journalsim.history import Event, History
-from journalsim.invariants.judge import check_history
-from journalsim.invariants.verdict import Status, Verdict
+from journalsim.hosts.loading import adapter_from
+from journalsim.oracle.invariants.judge import check_history
+from journalsim.oracle.invariants.verdict import Status, Verdict
 from journalsim.scenario.loader import load_scenario
 from journalsim.search.checking import run_case
 from journalsim_reference.events import Event as Row

@@ -7,7 +7,7 @@ from typing import Literal
 
 from attrs import field, frozen
 
-from journalsim.actors.program import Ask, Deliver, Effects, GiveUp, HangUp, Program, Sleep
+from journalsim.actors.programs.program import Ask, Deliver, Effects, GiveUp, HangUp, Program, Sleep
 
 
 @frozen(kw_only=True)

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from journalsim.actors.dialects import HttpxSseDecoder
-from journalsim.sse import BOM, Decoder, SseEvent, encode_comment, encode_event, encode_json
+from journalsim.actors.programs.dialects import HttpxSseDecoder
+from journalsim.contract.sse import BOM, Decoder, SseEvent, encode_comment, encode_event, encode_json
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "properties"))
 from sse_rules import cut_up, hostile_wire
@@ -77,5 +77,5 @@ def test_it_reads_what_our_encoder_writes_as_the_standard_does() -> None:
     ],
 )
 def test_where_it_departs_from_the_standard_its_copy_does_too(wire: bytes) -> None:
-    """When one of these fails, the library has changed: look at the table in ``journalsim.actors.dialects``."""
+    """A failure means that the library has changed: see the table in ``journalsim.actors.programs.dialects``."""
     assert read_by_httpx([wire]) == told(HttpxSseDecoder().feed(wire)) != told(Decoder().feed(wire))

@@ -17,9 +17,9 @@ from typing import Any
 import pytest
 from stream_driver import Answer, drive
 
-from journalsim.actors.dialects import FetchEventSourceDecoder
-from journalsim.actors.profiles import program_for
-from journalsim.sse import Decoder
+from journalsim.actors.programs.dialects import FetchEventSourceDecoder
+from journalsim.actors.programs.profiles import program_for
+from journalsim.contract.sse import Decoder
 from tests.npm_packages import Node
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "properties"))

@@ -6,7 +6,7 @@ from attrs import evolve
 from known_histories import ANN, HELLO, bad, ok
 from story import END, A, C, R, Story, U
 
-from journalsim.adapters.protocol import Item
+from journalsim.contract.items import Item
 
 STOPPED = END("r1", "interrupted", "stopped")
 

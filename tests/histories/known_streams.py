@@ -8,9 +8,10 @@ from attrs import evolve
 from known_histories import bad, ok
 from story import CLAIMS, END, A, C, R, Story, U
 
-from journalsim.adapters.protocol import Frame, Item
-from journalsim.adapters.stream_protocol import Control, encode_control, encode_frame
-from journalsim.sse import encode_comment, encode_event
+from journalsim.contract.frames import Frame
+from journalsim.contract.items import Item
+from journalsim.contract.sse import encode_comment, encode_event
+from journalsim.contract.stream_port import Control, encode_control, encode_frame
 
 MESSAGE = "j-model.turn1"
 ANSWER = A("model.turn1", "Hello there", id=MESSAGE)

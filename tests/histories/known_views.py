@@ -6,7 +6,7 @@ from attrs import evolve
 from known_histories import ANN, bad, ok
 from story import END, A, C, R, Story, U
 
-from journalsim.adapters.protocol import HIDDEN_FROM_MODEL
+from journalsim.contract.items import HIDDEN_FROM_MODEL
 
 ANSWER = A("model.turn1", "Hello there")
 FIRST = (U("Hi"), ANSWER, END("r1"))

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from journalsim.adapters.protocol import Capabilities, Item, Statistics
+from journalsim.contract.capabilities import Capabilities
+from journalsim.contract.items import Item, Statistics
 from journalsim.history import Event, History
 
 CLAIMS = Capabilities(

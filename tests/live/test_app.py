@@ -11,9 +11,10 @@ import pytest
 import trio
 from starlette.applications import Starlette
 
-from journalsim.adapters.protocol import Frame, Item
-from journalsim.adapters.stream_protocol import Control, decode_event
-from journalsim.sse import Decoder
+from journalsim.contract.frames import Frame
+from journalsim.contract.items import Item
+from journalsim.contract.sse import Decoder
+from journalsim.contract.stream_port import Control, decode_event
 from journalsim_reference.app import app as shipped
 from journalsim_reference.app import make_app, serving
 from journalsim_reference.live import Script, words

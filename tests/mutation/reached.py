@@ -16,9 +16,8 @@ from pathlib import Path
 from types import FrameType
 from typing import Any
 
+from journalsim.scenario.values.scenario import Scenario
 from judging import run_scenario_once
-
-from journalsim.scenario.model import Scenario
 
 Lines = Mapping[str, frozenset[int]]
 """The lines that a scenario executes, by the name of the file in journalsim_reference."""

@@ -25,7 +25,7 @@ steps:
 """
 
 ADAPTER = """\
-from journalsim.adapters.protocol import Capabilities
+from journalsim.contract.capabilities import Capabilities
 
 
 class Chat:

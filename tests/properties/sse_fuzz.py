@@ -14,13 +14,13 @@ import sys
 from attrs import define
 from sse_rules import by_the_decoder, by_the_rules, cut_up, hostile_wire
 
-from journalsim.actors.byte_link import ByteLink
-from journalsim.actors.byte_pipe import BytePipe, Fault, Place, Shape
 from journalsim.actors.page import Page
-from journalsim.actors.profiles import program_for
-from journalsim.actors.program import Ask, Deliver, Effects, Sleep
-from journalsim.adapters.protocol import Frame
-from journalsim.adapters.stream_protocol import Control, decode_event, encode_control, encode_frame
+from journalsim.actors.programs.profiles import program_for
+from journalsim.actors.programs.program import Ask, Deliver, Effects, Sleep
+from journalsim.actors.wire.byte_link import ByteLink
+from journalsim.actors.wire.byte_pipe import BytePipe, Fault, Place, Shape
+from journalsim.contract.frames import Frame
+from journalsim.contract.stream_port import Control, decode_event, encode_control, encode_frame
 
 ROUNDS = 1_200_000
 LINK_EVERY = 8  # so many streams are read for each that also goes through a link

@@ -7,7 +7,7 @@ import re
 from itertools import pairwise
 from typing import NamedTuple
 
-from journalsim.sse import BOM, RETRY_MS_MAX, Decoder, SseEvent
+from journalsim.contract.sse import BOM, RETRY_MS_MAX, Decoder, SseEvent
 
 
 class Reading(NamedTuple):

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import pytest
+from journalsim.scenario.values.moves import Step
+from journalsim.scenario.values.scenario import Scenario
 
-from journalsim.adapters.loading import load_adapter
 from journalsim.case import Case
 from journalsim.errors import Exit, UsageError
 from journalsim.history import trace_hash
-from journalsim.invariants.verdict import Status, Violation
+from journalsim.hosts.loading import load_adapter
+from journalsim.oracle.invariants.verdict import Status, Violation
 from journalsim.scenario.dump import checked, dump_scenario
-from journalsim.scenario.model import Scenario, Step
 from journalsim.search.bulk import CASES_EACH, TROUBLE_MAX, Book, Found, search_batch
 from journalsim.search.checking import run_case
-from journalsim.search.exploring import Exploration, Search, explore
+from journalsim.search.exploration import Exploration, Search, explore
 
 FORGETFUL = "ref:bug-stop-keeps-no-partial"
 

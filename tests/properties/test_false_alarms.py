@@ -6,7 +6,7 @@ import pytest
 
 from journalsim.report.about import About
 from journalsim.report.explored import explored_failure
-from journalsim.search.exploring import Search, explore
+from journalsim.search.exploration import Search, explore
 from journalsim.version import __version__
 
 SHARES = {"ref:memory": 180_000, "ref": 20_000}  # on a file a case takes half as long again

@@ -7,15 +7,19 @@ import sys
 
 import pytest
 from hypothesis import HealthCheck, Phase, find, given, settings
+from journalsim.scenario.values.cast import ModelSpec
+from journalsim.scenario.values.moves import Step, Timing
+from journalsim.scenario.values.scenario import Scenario
+from journalsim.scenario.values.speech import Finish, Text, Turn
+from journalsim.scenario.values.sweep import Axis, Sweep
 
-from journalsim.adapters.loading import load_adapter
 from journalsim.case import Placement, with_axes
 from journalsim.errors import UsageError
+from journalsim.hosts.loading import load_adapter
 from journalsim.scenario.dump import dump_scenario
-from journalsim.scenario.model import Axis, Finish, ModelSpec, Scenario, Step, Sweep, Text, Timing, Turn
-from journalsim.search.explore import cases, run_case, scenarios
-from journalsim.search.plan import Plan
+from journalsim.search.generate.plan import Plan
 from journalsim.search.sweep import undisturbed
+from journalsim.strategies import cases, run_case, scenarios
 
 MEMORY = load_adapter("ref:memory")
 FORGETFUL = "ref:bug-stop-keeps-no-partial"
@@ -118,7 +122,7 @@ def test_an_adapter_that_raises_fails_the_check() -> None:
 def test_importing_the_strategies_leaves_the_settings_of_hypothesis_alone() -> None:
     code = (
         "from hypothesis import settings; before = (settings.default, settings.get_current_profile_name());"
-        "import journalsim.search.explore;"
+        "import journalsim.strategies;"
         "assert before == (settings.default, settings.get_current_profile_name())"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
@@ -126,5 +130,5 @@ def test_importing_the_strategies_leaves_the_settings_of_hypothesis_alone() -> N
 
 
 def test_the_search_of_the_command_line_does_not_import_hypothesis() -> None:
-    code = "import sys, journalsim.cli.explore, journalsim.search.exploring; assert 'hypothesis' not in sys.modules"
+    code = "import sys, journalsim.cli.explore, journalsim.search.exploration; assert 'hypothesis' not in sys.modules"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

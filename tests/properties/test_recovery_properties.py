@@ -7,9 +7,9 @@ from collections.abc import Iterable, Sequence
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
-from journalsim.adapters.loading import adapter_from
-from journalsim.search.explore import cases, run_case
-from journalsim.search.plan import Plan
+from journalsim.hosts.loading import adapter_from
+from journalsim.search.generate.plan import Plan
+from journalsim.strategies import cases, run_case
 from journalsim_reference.batch import Stamp
 from journalsim_reference.content import Content
 from journalsim_reference.events import Event

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from sse_fuzz import fuzz
 from sse_rules import by_the_decoder, by_the_rules, cut_up, hostile_wire
 
-from journalsim.actors.dialects import FetchEventSourceDecoder, HttpxSseDecoder
-from journalsim.sse import (
+from journalsim.actors.programs.dialects import FetchEventSourceDecoder, HttpxSseDecoder
+from journalsim.contract.sse import (
     Decoder,
     EventTooLargeError,
     SseEvent,

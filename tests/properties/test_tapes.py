@@ -7,17 +7,18 @@ from collections.abc import Iterator
 
 import pytest
 from attrs import evolve
+from journalsim.scenario.values.scenario import Scenario
+from journalsim.scenario.values.speech import Break, CallTool, NewMessage, RenameMessage, SilentEnd, Text
 
-from journalsim.adapters.loading import LoadedAdapter
-from journalsim.adapters.protocol import Capabilities
-from journalsim.scenario.disks import asks_for_disk
+from journalsim.contract.capabilities import Capabilities
+from journalsim.hosts.loading import LoadedAdapter
+from journalsim.scenario.disk_needs import asks_for_disk
 from journalsim.scenario.dump import checked, dump_scenario
-from journalsim.scenario.model import Break, CallTool, NewMessage, RenameMessage, Scenario, SilentEnd, Text
 from journalsim.search.bulk import drawn_tape
-from journalsim.search.plan import Plan
+from journalsim.search.generate.plan import Plan
+from journalsim.search.generate.slots import Slots
+from journalsim.search.generate.tape import BLOCKS, EVERYTHING, TAPE_LENGTH, plan_from_tape, scenario_from_tape, tape_of
 from journalsim.search.scenario_run import unclaimed
-from journalsim.search.slots import Slots
-from journalsim.search.tape import BLOCKS, EVERYTHING, TAPE_LENGTH, plan_from_tape, scenario_from_tape, tape_of
 
 PLAINEST = """\
 version: 1

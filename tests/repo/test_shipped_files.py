@@ -24,8 +24,8 @@ def test_every_public_name_is_listed_and_there() -> None:
 
 
 def test_scenarios_and_bugs_name_entries_that_the_catalogue_has() -> None:
-    from journalsim.adapters.loading import zoo
     from journalsim.cli.selection import select
+    from journalsim.hosts.loading import zoo
     from journalsim.scenario.catalogue import catalogue
 
     named = {covers for scenario in select(()) for covers in scenario.covers}

@@ -8,24 +8,24 @@ from pathlib import Path
 import pytest
 import yaml
 from document_blocks import ROOT, Block, blocks, document, examples
+from journalsim.scenario.values.scenario import Scenario
 from jsonschema import Draft7Validator
 
-from journalsim.adapters.loading import load_adapter
-from journalsim.adapters.protocol import POLICIES
 from journalsim.cli import COMMANDS
+from journalsim.contract.capabilities import POLICIES
 from journalsim.engine.hosting import host
 from journalsim.errors import Exit
-from journalsim.invariants.judge import INVARIANTS
+from journalsim.hosts.loading import load_adapter
+from journalsim.oracle.invariants.judge import INVARIANTS
 from journalsim.report.about import About
 from journalsim.report.text import failure_text, scenario_lines
-from journalsim.scenario.expectations import COMBINATORS, EXPECTATIONS
 from journalsim.scenario.known_failures import load_known_failures
 from journalsim.scenario.loader import load_scenario
-from journalsim.scenario.model import Scenario
-from journalsim.scenario.problems import CODES, ScenarioError
 from journalsim.scenario.schema import json_schema
-from journalsim.scenario.steps import STEPS
-from journalsim.scenario.streams import PART
+from journalsim.scenario.shapes.problems import CODES, ScenarioError
+from journalsim.scenario.words.conditions import COMBINATORS, EXPECTATIONS
+from journalsim.scenario.words.step_words import STEPS
+from journalsim.scenario.words.turn_words import PART
 from journalsim.search.execute import Executor, workspace
 from journalsim.search.scenario_run import run_scenario
 from journalsim.search.sweep import undisturbed

@@ -12,12 +12,12 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from attrs import Factory, define, frozen
 
-from journalsim.actors.disk import Disk
-from journalsim.actors.disk_content import Image
-from journalsim.actors.disk_faults import NAMED, DiskOptions, Fault, Loss
-from journalsim.actors.disk_mount import Mount
-from journalsim.adapters.disk_protocol import DiskPort
-from journalsim.adapters.protocol import OutcomeUnknown
+from journalsim.actors.disk.content import Image
+from journalsim.actors.disk.mount import Mount
+from journalsim.actors.disk.simulated import Disk
+from journalsim.contract.adapters import OutcomeUnknown
+from journalsim.contract.disk_faults import NAMED, DiskOptions, Fault, Loss
+from journalsim.contract.disk_port import DiskPort
 from journalsim_reference.events import Event
 from journalsim_reference.stores.base import DuplicateRow, Store, StoreError
 from journalsim_reference.stores.database import Settings

@@ -10,7 +10,7 @@ import argparse
 from attrs import Factory, frozen
 from disk_crashes import LOSSES, Found, Plan, explore, log, sqlite
 
-from journalsim.actors.disk_faults import DiskOptions, Loss
+from journalsim.contract.disk_faults import DiskOptions, Loss
 
 JOURNALING = DiskOptions()
 AT_ONCE = DiskOptions(entries="at_once")

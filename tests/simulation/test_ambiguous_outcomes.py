@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 from disk_crashes import DURABLE, OpenStore, batch, kept, log
 
-from journalsim.actors.disk import Disk, PowerOff
-from journalsim.actors.disk_faults import Fault
-from journalsim.actors.disk_mount import Mount
-from journalsim.adapters.protocol import OutcomeUnknown
+from journalsim.actors.disk.mount import Mount
+from journalsim.actors.disk.simulated import Disk, PowerOff
+from journalsim.contract.adapters import OutcomeUnknown
+from journalsim.contract.disk_faults import Fault
 from journalsim_reference.events import Event
 from journalsim_reference.stores.base import StaleWriter, Store, StoreClosed, StoreError
 from journalsim_reference.stores.real_disk import RealDisk

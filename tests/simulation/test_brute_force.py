@@ -1,6 +1,6 @@
 """A second opinion on the simulated disk: every crash state of a journal of three appends, enumerated in another way.
 
-The enumeration here is written from the fault budget in :mod:`journalsim.actors.disk` and knows
+The enumeration here is written from the fault budget in :mod:`journalsim.actors.disk.simulated` and knows
 nothing of how the disk keeps its sectors: it notes what a store does, and tries out
 every choice.  Then every world is opened, recovered and judged, once by comparing rows
 and once by the invariant, and the two must agree.
@@ -22,14 +22,14 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "histories"))
 from reference_fakes import Book
 from story import END, A, Story, U
 
-from journalsim.actors.disk import Disk
-from journalsim.actors.disk_content import Image
-from journalsim.actors.disk_faults import DiskOptions
-from journalsim.actors.disk_mount import Mount
-from journalsim.adapters.disk_protocol import DiskFile, DiskPort
-from journalsim.adapters.protocol import Item
-from journalsim.invariants.judge import check_history
-from journalsim.invariants.verdict import Status
+from journalsim.actors.disk.content import Image
+from journalsim.actors.disk.mount import Mount
+from journalsim.actors.disk.simulated import Disk
+from journalsim.contract.disk_faults import DiskOptions
+from journalsim.contract.disk_port import DiskFile, DiskPort
+from journalsim.contract.items import Item
+from journalsim.oracle.invariants.judge import check_history
+from journalsim.oracle.invariants.verdict import Status
 from journalsim_reference.batch import Stamp
 from journalsim_reference.content import Content
 from journalsim_reference.events import Event

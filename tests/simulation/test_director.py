@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from journalsim.adapters.loading import load_adapter
 from journalsim.case import Case, Placement
 from journalsim.engine.hosting import host
 from journalsim.history import History
+from journalsim.hosts.loading import load_adapter
 from journalsim.scenario.loader import load_scenario
+from journalsim.scenario.resolve import concrete
 from journalsim.search.execute import Executor, workspace
-from journalsim.search.shrink import concrete
 
 HEAD = """
 version: 1

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 from disk_crashes import OpenStore, batch, log, sqlite
 
-from journalsim.actors.disk import Disk
-from journalsim.actors.disk_mount import Mount
-from journalsim.adapters.disk_protocol import DiskPort
+from journalsim.actors.disk.mount import Mount
+from journalsim.actors.disk.simulated import Disk
+from journalsim.contract.disk_port import DiskPort
 from journalsim_reference.stores.base import DuplicateRow, StoreClosed, StoreError
 from journalsim_reference.stores.real_disk import RealDisk
 

@@ -10,10 +10,10 @@ import trio
 from disk_crashes import DURABLE, OpenStore, kept, log, sqlite
 from reference_fakes import FakePorts, asks, finish, settle, shape, text
 
-from journalsim.actors.disk import Disk
-from journalsim.actors.disk_faults import Fault, Loss
-from journalsim.actors.disk_mount import Mount
-from journalsim.adapters.protocol import OutcomeUnknown
+from journalsim.actors.disk.mount import Mount
+from journalsim.actors.disk.simulated import Disk
+from journalsim.contract.adapters import OutcomeUnknown
+from journalsim.contract.disk_faults import Fault, Loss
 from journalsim_reference.recovery import recover
 from journalsim_reference.server import Server
 from journalsim_reference.stores.base import Store, StoreClosed, StoreError

@@ -6,15 +6,15 @@ from pathlib import Path
 
 import pytest
 from attrs import evolve
+from journalsim.scenario.values.scenario import Scenario
 
-from journalsim.adapters.loading import adapter_from, load_adapter
 from journalsim.case import NEVER, Case, Placement
 from journalsim.engine.hosting import host
 from journalsim.errors import Exit
 from journalsim.history import trace_hash
-from journalsim.invariants.verdict import Status
+from journalsim.hosts.loading import adapter_from, load_adapter
+from journalsim.oracle.invariants.verdict import Status
 from journalsim.scenario.loader import load_scenario
-from journalsim.scenario.model import Scenario
 from journalsim.search.execute import Executor, Ran, workspace
 from journalsim.search.results import CaseResult, ScenarioResult
 from journalsim.search.scenario_run import run_scenario

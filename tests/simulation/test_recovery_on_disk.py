@@ -10,10 +10,10 @@ import pytest
 from disk_crashes import DURABLE, OpenStore
 from reference_fakes import Book, call
 
-from journalsim.actors.disk import Disk, PowerOff
-from journalsim.actors.disk_content import Image
-from journalsim.actors.disk_faults import NAMED, Loss
-from journalsim.actors.disk_mount import Mount
+from journalsim.actors.disk.content import Image
+from journalsim.actors.disk.mount import Mount
+from journalsim.actors.disk.simulated import Disk, PowerOff
+from journalsim.contract.disk_faults import NAMED, Loss
 from journalsim_reference.content import Content
 from journalsim_reference.events import Event
 from journalsim_reference.journal import decide_spill

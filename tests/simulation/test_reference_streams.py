@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 import trio
 
-from journalsim.adapters.stream_protocol import StreamRequest
+from journalsim.contract.stream_port import StreamRequest
 from journalsim.engine.entries import Entry, Strategy
 from journalsim.engine.hosting import Host, host
 from journalsim.engine.strategies import KeyedDelays, Uniform

@@ -9,14 +9,14 @@ import sys
 from pathlib import Path
 
 import pytest
+from journalsim.scenario.values.scenario import Scenario
 
-from journalsim.adapters.loading import load_adapter
 from journalsim.case import Case, case_from_data, case_to_data
 from journalsim.engine.hosting import Host, host
 from journalsim.engine.strategies import portfolio
 from journalsim.history import trace_hash
+from journalsim.hosts.loading import load_adapter
 from journalsim.scenario.loader import load_scenario
-from journalsim.scenario.model import Scenario
 from journalsim.search.execute import Executor, workspace
 from journalsim.search.sweep import spell_out, undisturbed
 
@@ -67,7 +67,7 @@ def test_a_run_prints_the_same_under_other_hash_seeds_and_on_two_cores(tmp_path:
 
 HASH = """
 import json, sys
-from journalsim.adapters.loading import load_adapter
+from journalsim.hosts.loading import load_adapter
 from journalsim.case import case_from_data
 from journalsim.engine.hosting import host
 from journalsim.history import trace_hash

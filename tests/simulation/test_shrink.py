@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 from attrs import evolve
 
-from journalsim.adapters.loading import load_adapter, zoo
 from journalsim.cli.selection import select
 from journalsim.engine.hosting import host
+from journalsim.hosts.loading import load_adapter, zoo
 from journalsim.scenario.dump import dump_scenario
 from journalsim.scenario.loader import load_scenario
 from journalsim.search.execute import workspace

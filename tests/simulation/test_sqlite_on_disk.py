@@ -10,11 +10,11 @@ import pytest
 from disk_crashes import OpenStore, Plan, batch, explore, judge, log, sqlite
 from disk_table import MODES, OTHERS, Row
 
-from journalsim.actors.disk import Disk, PowerOff
-from journalsim.actors.disk_content import Image
-from journalsim.actors.disk_faults import DiskOptions, Fault, Loss
-from journalsim.actors.disk_mount import Mount
-from journalsim.adapters.protocol import OutcomeUnknown
+from journalsim.actors.disk.content import Image
+from journalsim.actors.disk.mount import Mount
+from journalsim.actors.disk.simulated import Disk, PowerOff
+from journalsim.contract.adapters import OutcomeUnknown
+from journalsim.contract.disk_faults import DiskOptions, Fault, Loss
 from journalsim_reference.stores.base import StaleWriter, StoreClosed, StoreError
 from journalsim_reference.stores.database import SYNCHRONOUS, Database, Settings, WrongMode, journal_in_force
 from journalsim_reference.stores.disk_sqlite import PROMISES, DiskSQLiteStore

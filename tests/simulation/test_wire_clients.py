@@ -14,18 +14,18 @@ import pytest
 import trio
 from attrs import evolve
 
-from journalsim.adapters.loading import adapter_from
-from journalsim.adapters.stream_protocol import Control, StreamAnswer, StreamRequest, encode_control
 from journalsim.case import Placement
+from journalsim.contract.stream_port import Control, StreamAnswer, StreamRequest, encode_control
 from journalsim.engine.hosting import host
 from journalsim.history import Event, trace_hash
+from journalsim.hosts.loading import adapter_from
 from journalsim.scenario.loader import load_scenario
-from journalsim.scenario.model import Scenario
-from journalsim.scenario.wire import LinkFault
+from journalsim.scenario.resolve import concrete
+from journalsim.scenario.values.links import LinkFault
+from journalsim.scenario.values.scenario import Scenario
 from journalsim.search.execute import Executor, workspace
 from journalsim.search.results import ScenarioResult
 from journalsim.search.scenario_run import run_scenario
-from journalsim.search.shrink import concrete
 from journalsim.search.sweep import undisturbed
 
 ROOT = Path(__file__).parents[2]

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from journalsim.adapters.checks import checked_items
-from journalsim.adapters.protocol import Item
+from journalsim.contract.items import Item
 from journalsim.errors import AdapterError
+from journalsim.hosts.checks import checked_items
 
 
 def test_items_are_returned_as_they_are() -> None:

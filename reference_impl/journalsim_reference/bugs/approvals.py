@@ -7,7 +7,8 @@ from functools import partial
 
 from attrs import evolve
 
-from journalsim.adapters.protocol import Item, ToolCall
+from journalsim.contract.items import Item
+from journalsim.contract.model_call import ToolCall
 from journalsim_reference.bugs.bug import Bug, with_parts
 from journalsim_reference.server import Server
 from journalsim_reference.writer import Writer

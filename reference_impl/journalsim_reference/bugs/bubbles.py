@@ -7,8 +7,9 @@ from functools import partial
 
 from attrs import evolve
 
-from journalsim.adapters.protocol import Frame, FrameKind, Item
-from journalsim.adapters.stream_protocol import encode_frame
+from journalsim.contract.frames import Frame, FrameKind
+from journalsim.contract.items import Item
+from journalsim.contract.stream_port import encode_frame
 from journalsim_reference.attach import Decision
 from journalsim_reference.bugs.bug import Bug, with_parts
 from journalsim_reference.events import Event

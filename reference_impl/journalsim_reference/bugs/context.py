@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from journalsim.adapters.protocol import Item, Ports
+from journalsim.contract.items import Item
+from journalsim.contract.ports import Ports
 from journalsim_reference.bugs.bug import Bug, with_parts
 from journalsim_reference.events import Event
 from journalsim_reference.stores.base import Store

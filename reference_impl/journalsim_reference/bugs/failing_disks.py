@@ -6,7 +6,9 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
 
-from journalsim.adapters.protocol import Frame, OutcomeUnknown, Ports
+from journalsim.contract.adapters import OutcomeUnknown
+from journalsim.contract.frames import Frame
+from journalsim.contract.ports import Ports
 from journalsim_reference.batch import Batch, Stamp
 from journalsim_reference.bugs.bug import Bug, with_parts
 from journalsim_reference.content import Content

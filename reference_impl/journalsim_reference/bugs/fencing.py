@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from journalsim.adapters.protocol import Item, Ports
+from journalsim.contract.items import Item
+from journalsim.contract.ports import Ports
 from journalsim_reference.bugs.bug import Bug, with_parts
 from journalsim_reference.server import Server, StaleRevision
 from journalsim_reference.state import Run

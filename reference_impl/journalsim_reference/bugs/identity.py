@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from journalsim.adapters.protocol import Item
+from journalsim.contract.items import Item
 from journalsim_reference.bugs.bug import Bug, with_parts
 from journalsim_reference.content import Content
 from journalsim_reference.journal import Decision

@@ -6,7 +6,8 @@ from collections.abc import Callable, Iterator
 
 from attrs import evolve
 
-from journalsim.adapters.protocol import Item, Ports
+from journalsim.contract.items import Item
+from journalsim.contract.ports import Ports
 from journalsim_reference.batch import Stamp
 from journalsim_reference.bugs.bug import Bug, with_parts
 from journalsim_reference.bugs.views import Retells, cut_short, stop_marker

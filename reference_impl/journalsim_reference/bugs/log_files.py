@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator, Sequence
 
-from journalsim.adapters.disk_protocol import DiskFile, DiskPort
+from journalsim.contract.disk_port import DiskFile, DiskPort
 from journalsim_reference.bugs.bug import Bug, with_parts
 from journalsim_reference.events import Event, from_json
 from journalsim_reference.lifecycle import TERMINALS

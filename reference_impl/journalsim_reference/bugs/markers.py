@@ -7,7 +7,8 @@ from typing import cast
 
 from attrs import evolve
 
-from journalsim.adapters.protocol import Cause, Frame, Item
+from journalsim.contract.frames import Frame
+from journalsim.contract.items import Cause, Item
 from journalsim_reference.bugs.bug import Bug, with_parts
 from journalsim_reference.bugs.views import Retells, stop_marker
 from journalsim_reference.journal import Terminal

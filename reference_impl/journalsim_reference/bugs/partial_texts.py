@@ -6,7 +6,10 @@ from collections.abc import Iterator
 
 from attrs import evolve
 
-from journalsim.adapters.protocol import Item, ModelEvent, Ports, StopMode
+from journalsim.contract.capabilities import StopMode
+from journalsim.contract.items import Item
+from journalsim.contract.model_call import ModelEvent
+from journalsim.contract.ports import Ports
 from journalsim_reference.batch import Batch, Stamp
 from journalsim_reference.bugs.bug import BufferedWriter, Bug, with_parts
 from journalsim_reference.content import NOTHING, Content

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from journalsim.adapters.protocol import Item, Ports
+from journalsim.contract.items import Item
+from journalsim.contract.ports import Ports
 from journalsim_reference.bugs.bug import Bug, with_parts
 from journalsim_reference.bugs.views import cut_short
 from journalsim_reference.events import Event

@@ -8,8 +8,8 @@ from contextlib import aclosing
 import trio
 from attrs import evolve
 
-from journalsim.adapters.protocol import Frame
-from journalsim.adapters.stream_protocol import StreamAnswer, StreamRequest, encode_frame
+from journalsim.contract.frames import Frame
+from journalsim.contract.stream_port import StreamAnswer, StreamRequest, encode_frame
 from journalsim_reference.attach import Decision
 from journalsim_reference.bugs.bug import Bug, with_parts
 from journalsim_reference.frame_log import Entry, FrameLog

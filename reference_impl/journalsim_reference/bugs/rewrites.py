@@ -8,7 +8,8 @@ from typing import Any
 
 from attrs import evolve
 
-from journalsim.adapters.protocol import Item, Ports
+from journalsim.contract.items import Item
+from journalsim.contract.ports import Ports
 from journalsim_reference.batch import Stamp
 from journalsim_reference.bugs.bug import Bug, with_parts
 from journalsim_reference.events import Event

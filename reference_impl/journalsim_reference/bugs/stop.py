@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import trio
 
-from journalsim.adapters.protocol import Item, StopMode
+from journalsim.contract.capabilities import StopMode
+from journalsim.contract.items import Item
 from journalsim_reference.bugs.bug import BufferedWriter, Bug, with_parts
 from journalsim_reference.content import NOTHING, Content
 from journalsim_reference.journal import Refused, decide_stop

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 from attrs import evolve
 
-from journalsim.adapters.stream_protocol import StreamRequest
-from journalsim.sse import encode_json
+from journalsim.contract.sse import encode_json
+from journalsim.contract.stream_port import StreamRequest
 from journalsim_reference.attach import Decision
 from journalsim_reference.bugs.bug import Bug, with_parts
 from journalsim_reference.frame_log import Entry, FrameLog

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 from attrs import Factory, evolve, fields, frozen
 
-from journalsim.adapters.protocol import Frame
-from journalsim.adapters.stream_protocol import StreamRequest, encode_frame
+from journalsim.contract.frames import Frame
+from journalsim.contract.stream_port import StreamRequest, encode_frame
 from journalsim_reference.attach import Decision
 from journalsim_reference.bugs.bug import Bug, with_parts
 from journalsim_reference.events import Event

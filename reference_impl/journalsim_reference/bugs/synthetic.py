@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from attrs import evolve
 
-from journalsim.adapters.protocol import Item
+from journalsim.contract.items import Item
 from journalsim_reference.bugs.bug import Bug, with_parts
 from journalsim_reference.bugs.views import Retells, cut_short, stop_marker
 

@@ -7,7 +7,8 @@ from typing import Literal
 
 import trio
 
-from journalsim.adapters.protocol import Item, ToolCall, ToolError, ToolTraits
+from journalsim.contract.items import Item
+from journalsim.contract.model_call import ToolCall, ToolError, ToolTraits
 from journalsim_reference.batch import Stamp
 from journalsim_reference.bugs.bug import BufferedWriter, Bug, with_parts
 from journalsim_reference.calls import decide_tool_end, decide_tool_start

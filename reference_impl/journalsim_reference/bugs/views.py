@@ -9,7 +9,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Iterator
 
-from journalsim.adapters.protocol import Item
+from journalsim.contract.items import Item
 from journalsim_reference.writer import Writer
 
 

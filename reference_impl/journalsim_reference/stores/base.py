@@ -2,7 +2,7 @@
 
 A store keeps rows and nothing else.  ``append`` returns when the whole batch is
 kept; when it raises a :class:`StoreError`, none of it is.  When it raises
-:class:`journalsim.adapters.protocol.OutcomeUnknown`, the disk failed in the middle, and all or
+:class:`journalsim.contract.adapters.OutcomeUnknown`, the disk failed in the middle, and all or
 none of it is: ``load`` settles that, and what it then returns is certain.  The ids of
 rows are the caller's, so a batch that is given once more can never be there twice.
 

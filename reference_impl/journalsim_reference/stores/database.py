@@ -23,7 +23,7 @@ import apsw
 from attrs import field, frozen
 from attrs.validators import in_
 
-from journalsim.adapters.disk_protocol import DiskFile, DiskPort
+from journalsim.contract.disk_port import DiskFile, DiskPort
 from journalsim_reference.stores.files import write_all
 from journalsim_reference.stores.vfs import DiskVFS
 

@@ -11,7 +11,7 @@ from contextlib import AbstractContextManager
 
 import apsw
 
-from journalsim.adapters.disk_protocol import DiskPort
+from journalsim.contract.disk_port import DiskPort
 from journalsim_reference.stores.base import StoreClosed, StoreError
 from journalsim_reference.stores.database import Database, Settings, WrongMode
 from journalsim_reference.stores.sqlite import FILE, SQLiteStore

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from journalsim.adapters.disk_protocol import DiskFile
+from journalsim.contract.disk_port import DiskFile
 
 
 def write_all(file: DiskFile, offset: int, data: bytes) -> None:

@@ -22,8 +22,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import pairwise
 
-from journalsim.adapters.disk_protocol import DiskFile, DiskPort
-from journalsim.adapters.protocol import OutcomeUnknown
+from journalsim.contract.adapters import OutcomeUnknown
+from journalsim.contract.disk_port import DiskFile, DiskPort
 from journalsim_reference.events import Event, from_json, to_json
 from journalsim_reference.stores.base import DuplicateRow, StaleWriter, StoreClosed, StoreError
 from journalsim_reference.stores.files import write_all

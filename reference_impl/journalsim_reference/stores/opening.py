@@ -11,8 +11,8 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import TypeAlias
 
-from journalsim.adapters.disk_protocol import DiskPort
-from journalsim.adapters.protocol import Ports
+from journalsim.contract.disk_port import DiskPort
+from journalsim.contract.ports import Ports
 from journalsim_reference.stores.base import Store
 from journalsim_reference.stores.database import Settings
 from journalsim_reference.stores.disk_sqlite import DiskSQLiteStore

@@ -1,4 +1,4 @@
-"""A real folder behind the disk port; what :mod:`journalsim.adapters.disk_protocol` promises, the operating system keeps."""
+"""A real folder behind :mod:`journalsim.contract.disk_port`; the operating system keeps what the port promises."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import cast
 
 
 class RealDisk:
-    """Implements :class:`journalsim.adapters.disk_protocol.DiskPort` on an existing folder of a POSIX system."""
+    """Implements :class:`journalsim.contract.disk_port.DiskPort` on an existing folder of a POSIX system."""
 
     def __init__(self, where: str) -> None:
         self._where = Path(where)
@@ -47,7 +47,7 @@ class RealDisk:
 
 
 class RealFile:
-    """Implements :class:`journalsim.adapters.disk_protocol.DiskFile`."""
+    """Implements :class:`journalsim.contract.disk_port.DiskFile`."""
 
     def __init__(self, file: BufferedRandom | FileIO) -> None:
         self._file = file

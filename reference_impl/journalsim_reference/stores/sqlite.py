@@ -25,7 +25,7 @@ from pathlib import Path
 
 import apsw
 
-from journalsim.adapters.protocol import OutcomeUnknown
+from journalsim.contract.adapters import OutcomeUnknown
 from journalsim_reference.events import Event, from_json, to_json
 from journalsim_reference.stores.base import DuplicateRow, StaleWriter, StoreClosed, StoreError
 

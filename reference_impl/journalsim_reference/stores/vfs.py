@@ -1,7 +1,7 @@
 """SQLite on a disk port: the real engine on the simulated disk, or on any other.
 
 SQLite reaches files through a VFS.  This one hands every call to a
-:class:`journalsim.adapters.disk_protocol.DiskPort`, and does what SQLite's own VFS for Unix
+:class:`journalsim.contract.disk_port.DiskPort`, and does what SQLite's own VFS for Unix
 does besides: a journal or log that it has just created is synced together with the
 folder, and a journal is removed together with a sync of the folder if SQLite asks
 for it (``synchronous=EXTRA``).  It states the same facts about the device as well:
@@ -18,7 +18,7 @@ from typing import Any, cast
 
 import apsw
 
-from journalsim.adapters.disk_protocol import DiskFile, DiskPort
+from journalsim.contract.disk_port import DiskFile, DiskPort
 
 JULIAN_MS = 212_000_000_000_000  # what SQLite's date functions take for now; the journal does not use them
 

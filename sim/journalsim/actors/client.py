@@ -14,9 +14,11 @@ from typing import Any, Literal, Protocol
 from attrs import define, field
 
 from journalsim.actors.link import Link
-from journalsim.adapters.protocol import Frame, Item
+from journalsim.contract.frames import Frame
+from journalsim.contract.items import Item
 from journalsim.engine.world import World
-from journalsim.scenario.model import ClientSpec, Step, Travel
+from journalsim.scenario.values.cast import ClientSpec
+from journalsim.scenario.values.moves import Step, Travel
 
 
 @define

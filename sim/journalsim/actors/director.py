@@ -21,9 +21,10 @@ from attrs import evolve
 
 from journalsim.case import Case, Placement
 from journalsim.engine.world import World
-from journalsim.scenario.disk_values import MEMORY
-from journalsim.scenario.disks import loss_of
-from journalsim.scenario.model import Scenario, Step
+from journalsim.scenario.disk_needs import loss_of
+from journalsim.scenario.values.disk_fault import MEMORY
+from journalsim.scenario.values.moves import Step
+from journalsim.scenario.values.scenario import Scenario
 
 Take = Callable[[Step], None]
 

@@ -11,7 +11,8 @@ from collections import deque
 from collections.abc import Callable
 
 from journalsim.engine.world import World
-from journalsim.scenario.model import ClientSpec, Travel
+from journalsim.scenario.values.cast import ClientSpec
+from journalsim.scenario.values.moves import Travel
 
 
 class Link:

@@ -7,14 +7,15 @@ from typing import Literal
 
 from attrs import evolve, field, frozen
 
-from journalsim.adapters.protocol import Item, ModelEvent, ModelRequest
-from journalsim.scenario.model import (
+from journalsim.contract.items import Item
+from journalsim.contract.model_call import ModelEvent, ModelRequest
+from journalsim.scenario.values.cast import ModelSpec
+from journalsim.scenario.values.speech import (
     DEFAULT_CHUNK_GAP_NS,
     Break,
     CallFilter,
     CallTool,
     Finish,
-    ModelSpec,
     NewMessage,
     Ping,
     RenameMessage,

@@ -22,8 +22,9 @@ from typing import Literal
 
 from attrs import evolve
 
-from journalsim.adapters.protocol import Frame, Item, ItemState
-from journalsim.adapters.stream_protocol import Control
+from journalsim.contract.frames import Frame
+from journalsim.contract.items import Item, ItemState
+from journalsim.contract.stream_port import Control
 
 _CLOSING: Mapping[str, ItemState] = {"message.completed": "completed", "message.interrupted": "interrupted"}
 

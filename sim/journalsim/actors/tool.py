@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from journalsim.adapters.protocol import ToolCall
-from journalsim.scenario.model import ToolReply, ToolSpec
+from journalsim.contract.model_call import ToolCall
+from journalsim.scenario.values.cast import ToolSpec
+from journalsim.scenario.values.speech import ToolReply
 
 
 class ScriptedTool:

@@ -1,6 +1,6 @@
 """A client that watches over the wire: a program, its page, and the connections between them and the server.
 
-Frames reach this client as bytes.  Its program (:mod:`journalsim.actors.program`) asks for
+Frames reach this client as bytes.  Its program (:mod:`journalsim.actors.programs.program`) asks for
 streams and says what to do when one breaks; its page (:mod:`journalsim.actors.page`) shows what
 the program delivers.  What a person does, and requests that are no streams, are those of
 :class:`~journalsim.actors.client.Client`.
@@ -16,20 +16,22 @@ from typing import Any, Protocol
 
 from attrs import evolve
 
-from journalsim.actors.byte_link import ByteLink, Connection
 from journalsim.actors.client import Backend, Client, Outcome, Sent
-from journalsim.actors.cursors import sent_for
-from journalsim.actors.exchange import Exchange
 from journalsim.actors.page import Page
-from journalsim.actors.profiles import PROFILES, program_for, takes_cursor
-from journalsim.actors.program import Ask, Deliver, Effects, GiveUp, HangUp, Reason, Sleep
+from journalsim.actors.programs.profiles import PROFILES, program_for, takes_cursor
+from journalsim.actors.programs.program import Ask, Deliver, Effects, GiveUp, HangUp, Reason, Sleep
+from journalsim.actors.sent_cursor import sent_for
 from journalsim.actors.unseen import Unseen
-from journalsim.actors.ways import Watch, Way, Ways
-from journalsim.adapters.protocol import Frame, Item
-from journalsim.adapters.stream_protocol import Control, decode_event
+from journalsim.actors.wire.byte_link import ByteLink, Connection
+from journalsim.actors.wire.exchange import Exchange
+from journalsim.actors.wire.ways import Watch, Way, Ways
+from journalsim.contract.frames import Frame
+from journalsim.contract.items import Item
+from journalsim.contract.stream_port import Control, decode_event
 from journalsim.engine.world import World
 from journalsim.errors import AdapterError
-from journalsim.scenario.model import ClientSpec, Step, Travel
+from journalsim.scenario.values.cast import ClientSpec
+from journalsim.scenario.values.moves import Step, Travel
 
 ENDLESS = 8  # so many connections after the last run has ended, and the page is closed: nothing new will come
 CONNECTIONS_MAX = 200  # of one client: a cut at every frame of a long answer needs half of them

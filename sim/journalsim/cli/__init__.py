@@ -17,7 +17,7 @@ from collections.abc import Sequence
 import click
 
 from journalsim.errors import Exit, SimError
-from journalsim.scenario.problems import did_you_mean
+from journalsim.scenario.shapes.problems import did_you_mean
 from journalsim.version import __version__
 
 # command: (module, one line for --help)

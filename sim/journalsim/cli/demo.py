@@ -15,9 +15,9 @@ BUG = "ref:bug-partial-written-after-completion"
 @click.pass_context
 def demo_command(ctx: click.Context) -> None:
     """Show a failure and how to read it: Stop lands around the end of an answer, and the answer is there twice."""
-    from journalsim.adapters.loading import load_adapter
     from journalsim.cli.selection import select
-    from journalsim.invariants.judge import INVARIANTS
+    from journalsim.hosts.loading import load_adapter
+    from journalsim.oracle.invariants.judge import INVARIANTS
     from journalsim.report.about import About
     from journalsim.report.text import failure_text, scenario_lines
     from journalsim.search.saved import save_failure

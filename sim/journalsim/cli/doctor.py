@@ -20,7 +20,7 @@ def doctor_command(ctx: click.Context, wanted: tuple[str, ...], adapter: str, ex
 
     Exit 5 when a case took two ways; the first event that differs is shown.
     """
-    from journalsim.adapters.loading import load_adapter
+    from journalsim.hosts.loading import load_adapter
     from journalsim.report.escape import visible
     from journalsim.report.words import count
     from journalsim.search.doctor import examine

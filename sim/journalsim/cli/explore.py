@@ -30,9 +30,9 @@ def explore_command(ctx: click.Context, /, **options: Any) -> None:
     Each promise that breaks is shown once, with the smallest scenario that breaks it; replay, show and pin take it
     from there. With --cases the output depends on the seed alone. The exit code says how it ended, as for run.
     """
-    from journalsim.adapters.loading import load_adapter
+    from journalsim.hosts.loading import load_adapter
     from journalsim.report.explored import Watcher, explored_failure, explored_summary, header
-    from journalsim.search.exploring import Search, explore
+    from journalsim.search.exploration import Search, explore
     from journalsim.search.saved import save_failure
 
     load_adapter(options["adapter"])  # a wrong name is said before anything else is
@@ -67,7 +67,7 @@ def _seconds(for_s: float | None, cases: int | None) -> float:
 
 
 def _about() -> Any:
-    from journalsim.invariants.judge import INVARIANTS
+    from journalsim.oracle.invariants.judge import INVARIANTS
     from journalsim.report.about import About
 
     return About(version=__version__, rules={name: invariant.promise for name, invariant in INVARIANTS.items()})

@@ -7,8 +7,8 @@ import textwrap
 import click
 
 from journalsim.errors import UsageError
-from journalsim.invariants.judge import INVARIANTS
-from journalsim.scenario.problems import CODES, did_you_mean
+from journalsim.oracle.invariants.judge import INVARIANTS
+from journalsim.scenario.shapes.problems import CODES, did_you_mean
 
 KINDS = ("scenarios", "invariants", "bugs", "adapters", "faults", "losses", "failures", "coverage")
 WIDTH = 100  # as wide as a report
@@ -51,13 +51,13 @@ def _invariants() -> Rows:
 
 
 def _bugs() -> Rows:
-    from journalsim.adapters.loading import zoo
+    from journalsim.hosts.loading import zoo
 
     return [(bug.name, f"{bug.failure_mode:5}  {bug.summary}  breaks: {', '.join(bug.trips)}") for bug in zoo()]
 
 
 def _adapters() -> Rows:
-    from journalsim.adapters.loading import stores
+    from journalsim.hosts.loading import stores
 
     return [
         ("ref", "the reference journal: SQLite, or the store that a scenario asks for"),
@@ -70,13 +70,13 @@ def _adapters() -> Rows:
 
 
 def _losses() -> Rows:
-    from journalsim.actors.disk_faults import LOSSES
+    from journalsim.contract.disk_faults import LOSSES
 
     return [("memory", "what the process held in memory: a kill"), *LOSSES.items()]
 
 
 def _faults() -> Rows:
-    from journalsim.scenario.disk_words import disk_faults
+    from journalsim.scenario.words.disk_words import disk_faults
 
     return [
         ("late", "a request arrives later: alice.stop: {at: …, late: 50ms}"),
@@ -136,7 +136,7 @@ def _explained(name: str) -> str | None:
         return f"{name}\n\n{INVARIANTS[name].promise}\n\n{INVARIANTS[name].explain}"
     if name in CODES:
         return f"{name}: {CODES[name]}\n\nscenarios/README.md teaches the language."
-    from journalsim.adapters.loading import zoo
+    from journalsim.hosts.loading import zoo
     from journalsim.scenario.catalogue import catalogue
 
     if name in catalogue():

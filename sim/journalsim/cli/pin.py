@@ -43,8 +43,8 @@ def pin_command(ctx: click.Context, name: str, output: Path | None, adapter: str
 def _smallest(saved: Saved, spec: str, whole: bool) -> tuple[Any, int]:
     from attrs import evolve
 
-    from journalsim.adapters.loading import load_adapter
     from journalsim.engine.hosting import host
+    from journalsim.hosts.loading import load_adapter
     from journalsim.search.execute import workspace
     from journalsim.search.shrink import RUNS_MAX, Shrinker
 

@@ -39,9 +39,9 @@ def _list() -> None:
 
 
 def _replay(saved: Saved, spec: str) -> Exit:
-    from journalsim.adapters.loading import load_adapter
     from journalsim.engine.hosting import host
     from journalsim.history import trace_hash
+    from journalsim.hosts.loading import load_adapter
     from journalsim.report.escape import visible
     from journalsim.search.execute import Executor, workspace
 

@@ -86,7 +86,7 @@ def run_command(
     130 stopped by Ctrl-C.
     """
     scenarios = select(wanted, expression, tags)
-    from journalsim.adapters.loading import load_adapter
+    from journalsim.hosts.loading import load_adapter
     from journalsim.search.campaign import Campaign, run_campaign
 
     load_adapter(options["adapter"])  # a wrong name is said before anything else is
@@ -116,7 +116,7 @@ def run_command(
 
 
 def _known_failures(path: Path | None, adapter: str) -> dict[str, Any]:
-    from journalsim.invariants.judge import INVARIANTS
+    from journalsim.oracle.invariants.judge import INVARIANTS
     from journalsim.scenario.known_failures import load_known_failures
     from journalsim.search.expected import FILE_NAME
 
@@ -131,7 +131,7 @@ class _Output:
     """Everything that a run prints and writes."""
 
     def __init__(self, options: dict[str, Any]) -> None:
-        from journalsim.invariants.judge import INVARIANTS
+        from journalsim.oracle.invariants.judge import INVARIANTS
         from journalsim.report.about import About
 
         self._options = options

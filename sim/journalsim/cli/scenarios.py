@@ -15,8 +15,8 @@ from journalsim.cli.templates import ADAPTER, CI, EXPECTED
 from journalsim.errors import Exit, UsageError
 from journalsim.scenario.dump import format_text
 from journalsim.scenario.files import SUFFIX, find_scenarios, read_bytes
-from journalsim.scenario.problems import Problem, ScenarioError
 from journalsim.scenario.schema import json_schema
+from journalsim.scenario.shapes.problems import Problem, ScenarioError
 from journalsim.scenario.template import new_scenario
 
 

@@ -8,11 +8,11 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
 from journalsim.errors import NothingSelectedError, UsageError
-from journalsim.invariants.judge import INVARIANTS
+from journalsim.oracle.invariants.judge import INVARIANTS
 from journalsim.scenario.builtin import builtin_folder
 from journalsim.scenario.files import find_scenarios, load_file
-from journalsim.scenario.model import Scenario
-from journalsim.scenario.problems import Problem, ScenarioError, did_you_mean
+from journalsim.scenario.shapes.problems import Problem, ScenarioError, did_you_mean
+from journalsim.scenario.values.scenario import Scenario
 
 
 def select(wanted: Sequence[str], expression: str = "", tags: Sequence[str] = ()) -> tuple[Scenario, ...]:

@@ -52,8 +52,8 @@ def _ids() -> list[str]:
 
 
 def _run(scenario: Any, case: Any, spec: str) -> Any:
-    from journalsim.adapters.loading import load_adapter
     from journalsim.engine.hosting import host
+    from journalsim.hosts.loading import load_adapter
     from journalsim.search.execute import Executor, workspace
 
     with workspace() as folder:

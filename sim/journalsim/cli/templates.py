@@ -14,7 +14,9 @@ import json
 from collections.abc import Sequence
 from pathlib import Path
 
-from journalsim.adapters.protocol import Capabilities, Item
+from journalsim.contract.capabilities import Capabilities
+
+from journalsim.contract.items import Item
 
 KEPT = ("kind", "text", "id", "run_id", "state", "call_id", "name", "arguments", "outcome", "cause", "origin")
 

@@ -12,7 +12,7 @@ from journalsim.report.text import PATH_MAX, failure_text, promise_table
 from journalsim.report.words import count
 from journalsim.scenario.dump import dump_scenario
 from journalsim.search.bulk import Book
-from journalsim.search.exploring import Exploration, Search
+from journalsim.search.exploration import Exploration, Search
 from journalsim.search.results import Failure
 
 REDRAW_EVERY_S = 0.5

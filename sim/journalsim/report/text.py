@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from attrs import fields_dict
 
 from journalsim.case import Case
-from journalsim.invariants.verdict import GRADES, Grade
+from journalsim.oracle.invariants.verdict import GRADES, Grade
 from journalsim.report.about import About, partial_line
 from journalsim.report.diff import journal_diff
 from journalsim.report.escape import columns, elide, inert, pad, visible, wrap

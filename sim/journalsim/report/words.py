@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import Literal
 
 from journalsim.errors import Exit
-from journalsim.scenario.model import Scenario
+from journalsim.scenario.values.scenario import Scenario
 from journalsim.search.results import CampaignResult, Failure, ScenarioResult, Tally
 
 Word = Literal["ok", "not run", "known", "failed", "nondeterministic", "inconclusive", "not claimed", "adapter trouble"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from journalsim.scenario.files import find_scenarios, load_file
-from journalsim.scenario.model import Scenario
+from journalsim.scenario.values.scenario import Scenario
 
 
 def builtin_folder() -> Path:

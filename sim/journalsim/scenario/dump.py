@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from journalsim.scenario.grammar import SCENARIO
 from journalsim.scenario.loader import load_scenario
-from journalsim.scenario.model import Scenario
-from journalsim.scenario.nodes import List, Mapping, Node, Scalar
-from journalsim.scenario.printer import Path, Printer
-from journalsim.scenario.problems import ScenarioError
-from journalsim.scenario.reading import Reading
-from journalsim.scenario.strict_yaml import Comment, decode, read_comments, read_nodes
+from journalsim.scenario.shapes.nodes import List, Mapping, Node, Scalar
+from journalsim.scenario.shapes.printer import Path, Printer
+from journalsim.scenario.shapes.problems import ScenarioError
+from journalsim.scenario.shapes.reading import Reading
+from journalsim.scenario.shapes.strict_yaml import Comment, decode, read_comments, read_nodes
+from journalsim.scenario.values.scenario import Scenario
+from journalsim.scenario.words.grammar import SCENARIO
 
 
 def dump_scenario(scenario: Scenario) -> str:

@@ -8,9 +8,9 @@ from contextlib import suppress
 from pathlib import Path
 
 from journalsim.scenario.loader import load_scenario
-from journalsim.scenario.model import Scenario
-from journalsim.scenario.problems import Problem, ScenarioError, did_you_mean
-from journalsim.scenario.strict_yaml import BYTES_MAX
+from journalsim.scenario.shapes.problems import Problem, ScenarioError, did_you_mean
+from journalsim.scenario.shapes.strict_yaml import BYTES_MAX
+from journalsim.scenario.values.scenario import Scenario
 
 SUFFIX = ".race.yaml"
 

@@ -8,14 +8,14 @@ from typing import Any
 from attrs import evolve, field, frozen
 
 from journalsim.scenario.files import read_bytes
-from journalsim.scenario.grammar import Version
-from journalsim.scenario.nodes import Node
-from journalsim.scenario.problems import ScenarioError
-from journalsim.scenario.reading import BAD, Reading
-from journalsim.scenario.records import Key, ListOf, Record
-from journalsim.scenario.shapes import Name, Text
-from journalsim.scenario.strict_yaml import read_nodes
-from journalsim.scenario.words import SCENARIO_NAME
+from journalsim.scenario.shapes.composites import Key, ListOf, Record
+from journalsim.scenario.shapes.nodes import Node
+from journalsim.scenario.shapes.problems import ScenarioError
+from journalsim.scenario.shapes.reading import BAD, Reading
+from journalsim.scenario.shapes.scalars import Name, Text
+from journalsim.scenario.shapes.strict_yaml import read_nodes
+from journalsim.scenario.words.grammar import Version
+from journalsim.scenario.words.names import SCENARIO_NAME
 
 
 @frozen(kw_only=True)

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from attrs import evolve
 
-from journalsim.scenario.crosschecks import check_axes, check_observers, check_references
-from journalsim.scenario.grammar import SCENARIO
-from journalsim.scenario.model import Scenario
-from journalsim.scenario.nodes import Mapping, Node
-from journalsim.scenario.problems import ScenarioError
-from journalsim.scenario.reading import Reading, TooManyProblems
-from journalsim.scenario.strict_yaml import read_nodes
+from journalsim.scenario.shapes.nodes import Mapping, Node
+from journalsim.scenario.shapes.problems import ScenarioError
+from journalsim.scenario.shapes.reading import Reading, TooManyProblems
+from journalsim.scenario.shapes.strict_yaml import read_nodes
+from journalsim.scenario.values.scenario import Scenario
+from journalsim.scenario.words.crosschecks import check_axes, check_observers, check_references
+from journalsim.scenario.words.grammar import SCENARIO
 
 
 def load_scenario(data: bytes, path: str, known_invariants: frozenset[str] | None = None) -> Scenario:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from journalsim.scenario.expectations import CONDITION
-from journalsim.scenario.grammar import SCENARIO
+from journalsim.scenario.words.conditions import CONDITION
+from journalsim.scenario.words.grammar import SCENARIO
 
 
 def json_schema() -> dict[str, Any]:

@@ -18,19 +18,19 @@ from pathlib import Path
 
 from attrs import define, evolve, field, frozen
 
-from journalsim.adapters.loading import LoadedAdapter
-from journalsim.adapters.protocol import Capabilities
 from journalsim.case import Case
+from journalsim.contract.capabilities import Capabilities
 from journalsim.engine.entries import Strategy
 from journalsim.engine.hosting import Host, host
 from journalsim.engine.strategies import portfolio
-from journalsim.invariants.verdict import Status, Violation
+from journalsim.hosts.loading import LoadedAdapter
+from journalsim.oracle.invariants.verdict import Status, Violation
 from journalsim.scenario.dump import dump_scenario
-from journalsim.scenario.model import Scenario
+from journalsim.scenario.values.scenario import Scenario
 from journalsim.search.execute import Executor, audited, workspace
-from journalsim.search.plan import SHARES, Plan
+from journalsim.search.generate.plan import SHARES, Plan
+from journalsim.search.generate.tape import TAPE_LENGTH, off_the_wire, plan_from_tape
 from journalsim.search.results import CaseResult
-from journalsim.search.tape import TAPE_LENGTH, off_the_wire, plan_from_tape
 
 CASES_EACH = 12  # cases of one scenario: the measuring run is paid for, and a scenario is not worth hundreds
 BATCH = 10  # scenarios that one process takes at a time: about half a second, so that Ctrl-C is heard

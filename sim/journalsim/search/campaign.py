@@ -15,9 +15,9 @@ from types import FrameType
 
 from attrs import field, frozen
 
-from journalsim.adapters.loading import load_adapter
+from journalsim.hosts.loading import load_adapter
 from journalsim.scenario.known_failures import KnownFailure
-from journalsim.scenario.model import Scenario
+from journalsim.scenario.values.scenario import Scenario
 from journalsim.search.expected import FILE_NAME, set_aside, stale
 from journalsim.search.results import CampaignResult, ScenarioResult
 from journalsim.search.scenario_run import run_scenario

@@ -10,20 +10,20 @@ from typing import TypeAlias
 
 from attrs import frozen
 
-from journalsim.adapters.loading import LoadedAdapter, load_adapter
 from journalsim.case import Case
 from journalsim.engine.hosting import Host, host
 from journalsim.errors import UsageError
-from journalsim.invariants.verdict import Violation
+from journalsim.hosts.loading import LoadedAdapter, load_adapter
+from journalsim.oracle.invariants.verdict import Violation
 from journalsim.scenario.dump import dump_scenario
-from journalsim.scenario.model import Scenario
+from journalsim.scenario.resolve import concrete
+from journalsim.scenario.values.scenario import Scenario
 from journalsim.search.execute import Executor, workspace
-from journalsim.search.plan import Plan
+from journalsim.search.generate.plan import Plan
+from journalsim.search.generate.tape import off_the_wire, plan_from_tape
 from journalsim.search.results import CaseResult
 from journalsim.search.scenario_run import unclaimed
-from journalsim.search.shrink import concrete
 from journalsim.search.sweep import undisturbed
-from journalsim.search.tape import off_the_wire, plan_from_tape
 
 Runnable: TypeAlias = Scenario | tuple[Scenario, Case] | Plan
 
@@ -64,7 +64,7 @@ def run_case(case: Runnable, adapter: LoadedAdapter | str = "ref") -> Judged:
 
     Args:
         case: a scenario, run as it is written, without its swept actions; a scenario with one of its cases; or a plan
-            of :func:`journalsim.search.explore.cases`, which asks for nothing that the adapter does not claim, and whose
+            of :func:`journalsim.strategies.cases`, which asks for nothing that the adapter does not claim, and whose
             places are looked up in an undisturbed run.
         adapter: loaded, or as on the command line.
 

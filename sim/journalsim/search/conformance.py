@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from journalsim.adapters.loading import adapter_from
-from journalsim.invariants.judge import INVARIANTS
+from journalsim.hosts.loading import adapter_from
+from journalsim.oracle.invariants.judge import INVARIANTS
 from journalsim.scenario.builtin import builtin_scenarios
 from journalsim.scenario.known_failures import KnownFailure
-from journalsim.scenario.model import Scenario
+from journalsim.scenario.values.scenario import Scenario
 from journalsim.search.expected import set_aside
 from journalsim.search.results import ScenarioResult
 from journalsim.search.scenario_run import run_scenario

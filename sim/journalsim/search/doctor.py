@@ -16,15 +16,15 @@ from typing import Any
 
 from attrs import frozen
 
-from journalsim.adapters.loading import load_adapter
 from journalsim.case import Case, case_from_data, case_to_data
 from journalsim.engine.guards import audit
 from journalsim.engine.hosting import Host, host
 from journalsim.errors import AdapterError
 from journalsim.history import as_json, trace_hash
+from journalsim.hosts.loading import load_adapter
 from journalsim.scenario.dump import dump_scenario
 from journalsim.scenario.loader import load_scenario
-from journalsim.scenario.model import Scenario
+from journalsim.scenario.values.scenario import Scenario
 from journalsim.search.execute import Executor, workspace
 from journalsim.search.scenario_run import unclaimed
 from journalsim.search.sweep import spell_out, undisturbed

@@ -20,22 +20,25 @@ from attrs import asdict, evolve, frozen
 
 from journalsim.actors.client import Client
 from journalsim.actors.director import Director
+from journalsim.actors.wire.wiring import faults_met, link_of
 from journalsim.actors.wire_client import WireClient
-from journalsim.actors.wiring import faults_met, link_of, with_cursor
-from journalsim.adapters.loading import LoadedAdapter, runner
-from journalsim.adapters.machine import Machine
-from journalsim.adapters.ports import Cast
-from journalsim.adapters.server import Server
 from journalsim.case import Case
 from journalsim.engine.entries import Strategy
 from journalsim.engine.hosting import Host
 from journalsim.engine.scheduler import Scheduler
 from journalsim.engine.world import World
 from journalsim.history import History, trace_hash
-from journalsim.invariants.expectations import check_expectations, met_sometimes
-from journalsim.invariants.facts import Facts
-from journalsim.invariants.judge import check_history
-from journalsim.scenario.model import ClientSpec, Scenario, Step
+from journalsim.hosts.loading import LoadedAdapter, runner
+from journalsim.hosts.machine import Machine
+from journalsim.hosts.process_ports import Cast
+from journalsim.hosts.server import Server
+from journalsim.oracle.expectations.judging import check_expectations, met_sometimes
+from journalsim.oracle.facts.facts import Facts
+from journalsim.oracle.invariants.judge import check_history
+from journalsim.scenario.resolve import with_cursor
+from journalsim.scenario.values.cast import ClientSpec
+from journalsim.scenario.values.moves import Step
+from journalsim.scenario.values.scenario import Scenario
 from journalsim.search.results import CaseResult
 
 QUIET_WITHIN_NS = 3600 * 1_000_000_000  # an hour of virtual time: longer than any honest timeout of a chat

@@ -13,24 +13,12 @@ from typing import Any, TypeVar
 from attrs import evolve, fields
 
 from journalsim.case import Case
-from journalsim.scenario.disk_values import MEMORY
-from journalsim.scenario.model import (
-    CallTool,
-    ClientSpec,
-    Finish,
-    Limits,
-    NewMessage,
-    Ping,
-    Scenario,
-    Step,
-    StoreSpec,
-    StreamPart,
-    Text,
-    ToolSpec,
-    Travel,
-    Turn,
-)
-from journalsim.search.shrink import concrete
+from journalsim.scenario.resolve import concrete
+from journalsim.scenario.values.cast import ClientSpec, Limits, StoreSpec, ToolSpec
+from journalsim.scenario.values.disk_fault import MEMORY
+from journalsim.scenario.values.moves import Step, Travel
+from journalsim.scenario.values.scenario import Scenario
+from journalsim.scenario.values.speech import CallTool, Finish, NewMessage, Ping, StreamPart, Text, Turn
 
 T = TypeVar("T")
 

@@ -9,8 +9,8 @@ from attrs import field, frozen
 from journalsim.case import Case
 from journalsim.errors import Exit, worst
 from journalsim.history import History
-from journalsim.invariants.verdict import Status, Verdict, Violation
-from journalsim.scenario.model import Scenario
+from journalsim.oracle.invariants.verdict import Status, Verdict, Violation
+from journalsim.scenario.values.scenario import Scenario
 
 
 @frozen(kw_only=True)

@@ -18,7 +18,7 @@ from journalsim.case import Case, case_from_data, case_to_data
 from journalsim.errors import UsageError
 from journalsim.scenario.dump import dump_scenario
 from journalsim.scenario.loader import load_scenario
-from journalsim.scenario.model import Scenario
+from journalsim.scenario.values.scenario import Scenario
 from journalsim.search.results import Failure
 
 SAVED_FORMAT = 1

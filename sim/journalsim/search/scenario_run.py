@@ -14,17 +14,17 @@ from collections.abc import Callable, Iterator
 import trio
 from attrs import define, field
 
-from journalsim.adapters.loading import LoadedAdapter
-from journalsim.adapters.process import describe, leaves
-from journalsim.adapters.protocol import Capabilities
 from journalsim.case import Case, Placement, with_axes
+from journalsim.contract.capabilities import Capabilities
 from journalsim.engine.hosting import Host, host
 from journalsim.engine.strategies import CountChoices, portfolio
 from journalsim.errors import BlockedInRealTimeError, UsageError
 from journalsim.history import trace_hash
-from journalsim.invariants.verdict import Violation
-from journalsim.scenario.disks import asks_for_disk
-from journalsim.scenario.model import Scenario
+from journalsim.hosts.loading import LoadedAdapter
+from journalsim.hosts.process import describe, leaves
+from journalsim.oracle.invariants.verdict import Violation
+from journalsim.scenario.disk_needs import asks_for_disk
+from journalsim.scenario.values.scenario import Scenario
 from journalsim.search.execute import Executor, audited, workspace
 from journalsim.search.results import CaseResult, Failure, Neighbour, ScenarioResult, Tally
 from journalsim.search.shrink import Shrinker

@@ -14,12 +14,14 @@ from pathlib import Path
 
 from attrs import evolve, frozen
 
-from journalsim.actors.wiring import with_cursor, with_spots
-from journalsim.adapters.loading import LoadedAdapter
 from journalsim.case import Case, Delay
 from journalsim.engine.hosting import Host
-from journalsim.scenario.disks import loss_of
-from journalsim.scenario.model import Expect, Scenario, Step, Sweep, Text, Timing, Turn
+from journalsim.hosts.loading import LoadedAdapter
+from journalsim.scenario.resolve import concrete, with_live_anchors
+from journalsim.scenario.values.expect import Expect
+from journalsim.scenario.values.moves import Step
+from journalsim.scenario.values.scenario import Scenario
+from journalsim.scenario.values.speech import Text, Turn
 from journalsim.search.execute import Executor
 from journalsim.search.results import CaseResult
 
@@ -43,49 +45,6 @@ class Shrunk:
     case: Case
     result: CaseResult
     runs: int
-
-
-def concrete(scenario: Scenario, case: Case) -> Scenario:
-    """Returns a scenario of its own that runs exactly this case: no sweep, every action a placed step."""
-    steps: list[Step] = []
-    for written in scenario.steps:
-        pause = case.axis(f"{written.label}.within")
-        timing = evolve(written.timing, within_ns=0, delay_ns=written.timing.delay_ns + (pause.number if pause else 0))
-        step = evolve(written, timing=timing) if pause is not None else written
-        step = evolve(step, lose=loss_of(step, case))
-        placement = case.axis(step.timing.axis) if step.timing.axis is not None else None
-        if placement is None:
-            steps.append(step)
-        elif placement.kind == "after":
-            pause_ns = placement.number + step.timing.delay_ns
-            steps.append(evolve(step, timing=Timing(after=placement.name, delay_ns=pause_ns)))
-        elif placement.kind != "never":
-            steps.append(evolve(step, timing=Timing(at=placement, delay_ns=step.timing.delay_ns)))
-    for number, action in enumerate(case.actions, start=1):
-        label = f"{action.verb}-{number}"
-        steps.append(Step(actor=action.actor, verb=action.verb, label=label, timing=Timing(at=action.at)))
-    placed = evolve(
-        scenario,
-        steps=tuple(with_cursor(step, case) for step in _with_live_anchors(steps)),
-        faults=tuple(with_spots(scenario.faults, case)),
-        sweep=Sweep(),
-        schedule=case.delays,
-        covers=(),
-        tags=(),
-    )
-    if scenario.uses_wire and not placed.uses_wire:  # the fault that asked for it is in none of its places
-        placed = evolve(placed, clients=tuple(evolve(client, wire=True) for client in placed.clients))
-    return placed
-
-
-def _with_live_anchors(steps: list[Step]) -> Iterator[Step]:
-    """Leaves out steps that follow a step which is not there."""
-    labels: set[str] = set()  # membership only
-    for step in steps:
-        anchors = {step.timing.after, step.of} - {None}
-        if anchors <= labels:
-            labels.add(step.label)
-            yield step
 
 
 class Shrinker:
@@ -194,7 +153,7 @@ def _fewer_delays(delays: tuple[Delay, ...]) -> Iterator[tuple[Delay, ...]]:
 def _fewer_steps(steps: tuple[Step, ...]) -> Iterator[tuple[Step, ...]]:
     for position in reversed(range(1, len(steps))):
         rest = [*steps[:position], *steps[position + 1 :]]
-        yield tuple(_with_live_anchors(rest))
+        yield tuple(with_live_anchors(rest))
     for position, step in enumerate(steps):
         if step.times > 1:
             yield (*steps[:position], evolve(step, times=step.times - 1), *steps[position + 1 :])

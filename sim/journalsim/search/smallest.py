@@ -17,18 +17,20 @@ from pathlib import Path
 
 from attrs import define, evolve
 
-from journalsim.adapters.loading import LoadedAdapter
 from journalsim.case import Case
 from journalsim.engine.hosting import Host, host
 from journalsim.history import trace_hash
+from journalsim.hosts.loading import LoadedAdapter
 from journalsim.scenario.dump import checked, dump_scenario
-from journalsim.scenario.model import Scenario, Step
-from journalsim.scenario.problems import ScenarioError
+from journalsim.scenario.resolve import concrete
+from journalsim.scenario.shapes.problems import ScenarioError
+from journalsim.scenario.values.moves import Step
+from journalsim.scenario.values.scenario import Scenario
 from journalsim.search.bulk import Found
 from journalsim.search.execute import Executor, audited, workspace
 from journalsim.search.plainer import plainer
 from journalsim.search.results import CaseResult, Failure
-from journalsim.search.shrink import concrete, simpler
+from journalsim.search.shrink import simpler
 
 RUNS_MAX = 1500  # a generated scenario is larger than one that somebody wrote: a few seconds per broken promise
 REPEATS_MAX = 60  # of a case that does not repeat; each is two runs, and what is learnt is little

@@ -19,8 +19,9 @@ from attrs import evolve, frozen
 from journalsim.case import NEVER, Case, Placement
 from journalsim.errors import UsageError
 from journalsim.history import Event
-from journalsim.scenario.model import Axis, Scenario
-from journalsim.scenario.wire import CursorForm, LinkFault
+from journalsim.scenario.values.links import CursorForm, LinkFault
+from journalsim.scenario.values.scenario import Scenario
+from journalsim.scenario.values.sweep import Axis
 
 
 @frozen(kw_only=True)

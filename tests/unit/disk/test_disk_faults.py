@@ -6,9 +6,9 @@ import errno
 
 import pytest
 
-from journalsim.actors.disk import Disk, PowerOff
-from journalsim.actors.disk_faults import FAULTS, LOSSES, NAMED, DiskOptions, Fault, Loss
-from journalsim.actors.disk_mount import Mount, OpenFile
+from journalsim.actors.disk.mount import Mount, OpenFile
+from journalsim.actors.disk.simulated import Disk, PowerOff
+from journalsim.contract.disk_faults import FAULTS, LOSSES, NAMED, DiskOptions, Fault, Loss
 
 POWER = Loss("unsynced")
 

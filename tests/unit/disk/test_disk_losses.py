@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from journalsim.actors.disk import Disk
-from journalsim.actors.disk_faults import NAMED, DiskOptions, Loss
-from journalsim.actors.disk_mount import Mount
+from journalsim.actors.disk.mount import Mount
+from journalsim.actors.disk.simulated import Disk
+from journalsim.contract.disk_faults import NAMED, DiskOptions, Loss
 
 
 def lost(disk: Disk, name: str) -> bytes:

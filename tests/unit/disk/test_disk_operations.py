@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from journalsim.actors.disk import FILE_BYTES_MAX, Disk, PowerOff
-from journalsim.actors.disk_faults import DiskOptions, Loss
-from journalsim.actors.disk_mount import BUFFER_BYTES, Mount
+from journalsim.actors.disk.mount import BUFFER_BYTES, Mount
+from journalsim.actors.disk.simulated import FILE_BYTES_MAX, Disk, PowerOff
+from journalsim.contract.disk_faults import DiskOptions, Loss
 
 KILL, POWER = Loss("buffers"), Loss("unsynced")
 

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from journalsim.actors.disk import Disk
-from journalsim.actors.disk_content import Image
-from journalsim.actors.disk_faults import NAMED, DiskOptions, Loss
-from journalsim.actors.disk_mount import Mount, OpenFile
+from journalsim.actors.disk.content import Image
+from journalsim.actors.disk.mount import Mount, OpenFile
+from journalsim.actors.disk.simulated import Disk
+from journalsim.contract.disk_faults import NAMED, DiskOptions, Loss
 from journalsim.errors import UsageError
 
 SECTOR = 4

@@ -6,10 +6,10 @@ import json
 
 import pytest
 
-from journalsim.actors.disk import Disk
-from journalsim.actors.disk_faults import DiskOptions, Fault, Loss
-from journalsim.actors.disk_mount import Mount
-from journalsim.adapters.protocol import OutcomeUnknown
+from journalsim.actors.disk.mount import Mount
+from journalsim.actors.disk.simulated import Disk
+from journalsim.contract.adapters import OutcomeUnknown
+from journalsim.contract.disk_faults import DiskOptions, Fault, Loss
 from journalsim_reference.events import Event, to_json
 from journalsim_reference.stores.base import DuplicateRow, StaleWriter, StoreClosed, StoreError
 from journalsim_reference.stores.log import FILE, LogStore
@@ -364,6 +364,6 @@ def test_a_store_that_cannot_be_closed_says_so() -> None:
 
 def test_a_disk_that_takes_nothing_is_not_asked_for_ever(monkeypatch: pytest.MonkeyPatch) -> None:
     store = reopened(Disk())
-    monkeypatch.setattr("journalsim.actors.disk_mount.OpenFile.write", lambda *_: 0)
+    monkeypatch.setattr("journalsim.actors.disk.mount.OpenFile.write", lambda *_: 0)
     with pytest.raises(StoreError, match="takes nothing"):
         store.append([row(1)])

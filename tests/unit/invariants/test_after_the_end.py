@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 from story import END, A, C, R, Story, U
 
-from journalsim.adapters.protocol import Item
-from journalsim.invariants.judge import check_history
-from journalsim.invariants.verdict import Status, Verdict
+from journalsim.contract.items import Item
+from journalsim.oracle.invariants.judge import check_history
+from journalsim.oracle.invariants.verdict import Status, Verdict
 
 STOPPED = END("r1", "interrupted", "stopped")
 ANSWER = A("model.turn1", "Hello there")

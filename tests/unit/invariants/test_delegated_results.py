@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from story import END, C, R, Story, U
 
-from journalsim.invariants.judge import check_history
-from journalsim.invariants.verdict import Status, Verdict
+from journalsim.oracle.invariants.judge import check_history
+from journalsim.oracle.invariants.verdict import Status, Verdict
 
 
 def verdict(story: Story) -> Verdict:

@@ -6,8 +6,8 @@ import pytest
 from attrs import evolve
 from story import CLAIMS, END, A, C, R, Story, U
 
-from journalsim.invariants.judge import check_history
-from journalsim.invariants.verdict import Status, Verdict
+from journalsim.oracle.invariants.judge import check_history
+from journalsim.oracle.invariants.verdict import Status, Verdict
 
 CRASHED = END("r1", "interrupted", "crashed")
 

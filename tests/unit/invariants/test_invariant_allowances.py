@@ -4,9 +4,9 @@ import pytest
 from attrs import evolve
 from story import CLAIMS, END, A, C, Story, U
 
-from journalsim.adapters.protocol import Capabilities
-from journalsim.invariants.allowances import allowed_states, taken_by_disconnect
-from journalsim.invariants.facts import Facts
+from journalsim.contract.capabilities import Capabilities
+from journalsim.oracle.facts.allowances import allowed_states, taken_by_disconnect
+from journalsim.oracle.facts.facts import Facts
 
 COMPLETED, INTERRUPTED = ("completed",), ("interrupted",)
 EITHER = (*COMPLETED, *INTERRUPTED)

@@ -2,8 +2,8 @@ from __future__ import annotations
 
 from story import END, A, R, Story, U
 
-from journalsim.adapters.protocol import Item
-from journalsim.invariants.facts import Facts
+from journalsim.contract.items import Item
+from journalsim.oracle.facts.facts import Facts
 
 
 def refs(story: Story, *items: Item) -> tuple[str | None, ...]:

@@ -4,7 +4,7 @@ import pytest
 from attrs import evolve
 from story import CLAIMS, END, A, C, R, Story, U
 
-from journalsim.invariants.facts import Facts
+from journalsim.oracle.facts.facts import Facts
 
 
 def facts(story: Story) -> Facts:

@@ -2,8 +2,8 @@ from __future__ import annotations
 
 from story import END, A, C, R, U
 
-from journalsim.adapters.protocol import Item
-from journalsim.invariants.rows import quoted, row_text, rows_text
+from journalsim.contract.items import Item
+from journalsim.oracle.facts.row_lines import quoted, row_text, rows_text
 
 
 def test_rows_are_one_line_each():

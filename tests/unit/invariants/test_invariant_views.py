@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from story import A, C, Story, U
 
-from journalsim.invariants.views import told_apart, views_of
+from journalsim.oracle.facts.client_views import told_apart, views_of
 
 
 def view_of(story: Story, client: str):

@@ -10,8 +10,8 @@ import known_views
 import pytest
 from known_histories import KNOWN, Known
 
-from journalsim.invariants.judge import INVARIANTS, check_history
-from journalsim.invariants.verdict import Status
+from journalsim.oracle.invariants.judge import INVARIANTS, check_history
+from journalsim.oracle.invariants.verdict import Status
 
 # each adds to KNOWN when it is imported
 MODULES = (

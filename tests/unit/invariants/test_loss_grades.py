@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 from story import END, A, C, R, Story, U
 
-from journalsim.invariants.facts import Facts
-from journalsim.invariants.judge import check_history
-from journalsim.invariants.lattice import grade_of_message, grade_of_result, with_grade
-from journalsim.invariants.verdict import GRADES
+from journalsim.oracle.facts.facts import Facts
+from journalsim.oracle.invariants.judge import check_history
+from journalsim.oracle.invariants.lattice import grade_of_message, grade_of_result, with_grade
+from journalsim.oracle.invariants.verdict import GRADES
 
 STOPPED = END("r1", "interrupted", "stopped")
 ANSWER = A("model.turn1", "Hello there")

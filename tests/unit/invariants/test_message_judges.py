@@ -4,9 +4,9 @@ import pytest
 from attrs import evolve
 from story import CLAIMS, END, A, C, R, Story, U
 
-from journalsim.adapters.protocol import Capabilities
-from journalsim.invariants.judge import check_history
-from journalsim.invariants.verdict import Status, Verdict
+from journalsim.contract.capabilities import Capabilities
+from journalsim.oracle.invariants.judge import check_history
+from journalsim.oracle.invariants.verdict import Status, Verdict
 
 STOPPED = END("r1", "interrupted", "stopped")
 

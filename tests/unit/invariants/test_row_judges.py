@@ -8,10 +8,11 @@ import pytest
 from attrs import evolve
 from story import CLAIMS, END, A, C, R, Story, U
 
-from journalsim.adapters.protocol import Capabilities, Item
-from journalsim.invariants.judge import check_history
-from journalsim.invariants.texts import common_beginning, glued, is_whole, leaves_out, same_arguments
-from journalsim.invariants.verdict import Status, Verdict
+from journalsim.contract.capabilities import Capabilities
+from journalsim.contract.items import Item
+from journalsim.oracle.facts.texts import common_beginning, glued, is_whole, leaves_out, same_arguments
+from journalsim.oracle.invariants.judge import check_history
+from journalsim.oracle.invariants.verdict import Status, Verdict
 
 STOPPED = END("r1", "interrupted", "stopped")
 HELLO = A("model.turn1", "Hello there")

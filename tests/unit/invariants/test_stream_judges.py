@@ -7,8 +7,8 @@ from attrs import evolve
 from known_streams import ANSWER, MESSAGE, ROWS, Streams
 from story import A, Story, U
 
-from journalsim.invariants.judge import check_history
-from journalsim.invariants.verdict import Status, Verdict
+from journalsim.oracle.invariants.judge import check_history
+from journalsim.oracle.invariants.verdict import Status, Verdict
 
 
 def answered() -> Streams:

@@ -8,9 +8,9 @@ import pytest
 from attrs import evolve
 from story import CLAIMS, END, A, C, R, Story, U
 
-from journalsim.adapters.protocol import HIDDEN_FROM_MODEL, Item
-from journalsim.invariants.judge import check_history
-from journalsim.invariants.verdict import Status, Verdict
+from journalsim.contract.items import HIDDEN_FROM_MODEL, Item
+from journalsim.oracle.invariants.judge import check_history
+from journalsim.oracle.invariants.verdict import Status, Verdict
 
 STOPPED = END("r1", "interrupted", "stopped")
 ANSWER = A("model.turn1", "Hello there")

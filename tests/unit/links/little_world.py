@@ -5,9 +5,9 @@ from __future__ import annotations
 import heapq
 from collections.abc import Callable, Sequence
 
-from journalsim.actors.byte_link import ByteLink, Connection
-from journalsim.actors.program import Ask, Deliver, Effects, GiveUp, HangUp, Program, Sleep
-from journalsim.sse import encode_event
+from journalsim.actors.programs.program import Ask, Deliver, Effects, GiveUp, HangUp, Program, Sleep
+from journalsim.actors.wire.byte_link import ByteLink, Connection
+from journalsim.contract.sse import encode_event
 
 GAP_NS = 10  # between two frames of the server
 STEPS_MAX = 2_000

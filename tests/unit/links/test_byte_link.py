@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from journalsim.actors.byte_link import ByteLink, Connection, Signal
-from journalsim.actors.byte_pipe import Fault, Place, Shape
+from journalsim.actors.wire.byte_link import ByteLink, Connection, Signal
+from journalsim.actors.wire.byte_pipe import Fault, Place, Shape
 
 FRAME = b"id: 1\ndata: a\n\n"
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from journalsim.actors.byte_pipe import Arrival, BytePipe, Fault, Place, Shape
+from journalsim.actors.wire.byte_pipe import Arrival, BytePipe, Fault, Place, Shape
 
 FRAMES = (b"id: 1\ndata: a\n\n", b"id: 2\ndata: b\n\n", b"id: 3\ndata: c\n\n")
 WIRE = b"".join(FRAMES)

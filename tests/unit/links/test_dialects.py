@@ -1,11 +1,17 @@
-"""Where known programs depart from the standard: the table of ``journalsim.actors.dialects``, row by row."""
+"""Where known programs depart from the standard: the table of ``journalsim.actors.programs.dialects``, row by row."""
 
 from __future__ import annotations
 
 import pytest
 
-from journalsim.actors.dialects import SET_TIMEOUT_MS_MAX, FetchEventSourceDecoder, HttpxSseDecoder, parse_int, timer_ms
-from journalsim.sse import BOM, Decoder, EventTooLargeError, LineReader
+from journalsim.actors.programs.dialects import (
+    SET_TIMEOUT_MS_MAX,
+    FetchEventSourceDecoder,
+    HttpxSseDecoder,
+    parse_int,
+    timer_ms,
+)
+from journalsim.contract.sse import BOM, Decoder, EventTooLargeError, LineReader
 
 
 def fetch_event_source() -> FetchEventSourceDecoder:

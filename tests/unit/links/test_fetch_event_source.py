@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from journalsim.actors.fetch_event_source import MS, FetchEventSource
-from journalsim.actors.program import Ask, Deliver, Effects, GiveUp, HangUp, Sleep
-from journalsim.sse import EVENT_BYTES_MAX
+from journalsim.actors.programs.fetch_event_source import MS, FetchEventSource
+from journalsim.actors.programs.program import Ask, Deliver, Effects, GiveUp, HangUp, Sleep
+from journalsim.contract.sse import EVENT_BYTES_MAX
 
 ONE = b"id: 1\ndata: a\n\n"
 

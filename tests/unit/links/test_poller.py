@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from journalsim.actors.poller import Poller
-from journalsim.actors.program import Ask, GiveUp, HangUp, Sleep
-from journalsim.sse import SseEvent
+from journalsim.actors.programs.poller import Poller
+from journalsim.actors.programs.program import Ask, GiveUp, HangUp, Sleep
+from journalsim.contract.sse import SseEvent
 
 
 def asks(connection: int, what: str) -> tuple[Ask]:

@@ -1,14 +1,14 @@
-"""What each program does when its stream ends, breaks or is refused: the table of ``journalsim.actors.profiles``."""
+"""What each program does when its stream ends, breaks or is refused: the table of ``programs.profiles``."""
 
 from __future__ import annotations
 
 import pytest
 
-from journalsim.actors.fetch_event_source import FetchEventSource
-from journalsim.actors.poller import Poller
-from journalsim.actors.profiles import MS, PROFILES, TRANSITIONS, StreamProgram, is_event_stream, program_for
-from journalsim.actors.program import Ask, Deliver, Effects, GiveUp, HangUp, Sleep
-from journalsim.sse import EVENT_BYTES_MAX, SseEvent
+from journalsim.actors.programs.fetch_event_source import FetchEventSource
+from journalsim.actors.programs.poller import Poller
+from journalsim.actors.programs.profiles import MS, PROFILES, TRANSITIONS, StreamProgram, is_event_stream, program_for
+from journalsim.actors.programs.program import Ask, Deliver, Effects, GiveUp, HangUp, Sleep
+from journalsim.contract.sse import EVENT_BYTES_MAX, SseEvent
 
 ONE = b"id: r1:1\ndata: a\n\n"
 CUT_AFTER_ID = ONE + b"id: r1:2\n"

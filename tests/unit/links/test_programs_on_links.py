@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 from little_world import PATIENCE, LittleWorld, frames_of
 
-from journalsim.actors.byte_link import ByteLink
-from journalsim.actors.byte_pipe import Fault, FaultKind, Place, Shape
-from journalsim.actors.profiles import program_for
+from journalsim.actors.programs.profiles import program_for
+from journalsim.actors.wire.byte_link import ByteLink
+from journalsim.actors.wire.byte_pipe import Fault, FaultKind, Place, Shape
 
 FRAMES = frames_of(3)
 WIRE = b"".join(FRAMES)

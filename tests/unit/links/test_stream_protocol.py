@@ -4,10 +4,10 @@ from typing import get_args
 
 import pytest
 
-from journalsim.adapters.protocol import Frame, FrameKind
-from journalsim.adapters.stream_protocol import Control, ControlKind, decode_event, encode_control, encode_frame
+from journalsim.contract.frames import Frame, FrameKind
+from journalsim.contract.sse import Decoder, SseEvent
+from journalsim.contract.stream_port import Control, ControlKind, decode_event, encode_control, encode_frame
 from journalsim.errors import AdapterError
-from journalsim.sse import Decoder, SseEvent
 
 HOSTILE = "a\r\nb\u2028data: x\nid: y\n\n\ufeff"
 

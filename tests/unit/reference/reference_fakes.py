@@ -10,17 +10,10 @@ from typing import Any
 import trio
 import trio.testing
 
-from journalsim.adapters.disk_protocol import DiskPort
-from journalsim.adapters.protocol import (
-    Completion,
-    Frame,
-    Item,
-    LateCompletion,
-    ModelEvent,
-    ModelRequest,
-    ToolCall,
-    ToolTraits,
-)
+from journalsim.contract.disk_port import DiskPort
+from journalsim.contract.frames import Frame
+from journalsim.contract.items import Item
+from journalsim.contract.model_call import Completion, LateCompletion, ModelEvent, ModelRequest, ToolCall, ToolTraits
 from journalsim_reference.batch import Stamp
 from journalsim_reference.calls import decide_answer, decide_ask, decide_tool_end, decide_tool_start
 from journalsim_reference.content import Content

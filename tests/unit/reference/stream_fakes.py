@@ -5,9 +5,9 @@ from __future__ import annotations
 from attrs import define, field
 from reference_fakes import Book
 
-from journalsim.adapters.protocol import Frame
-from journalsim.adapters.stream_protocol import Control, decode_event
-from journalsim.sse import Decoder
+from journalsim.contract.frames import Frame
+from journalsim.contract.sse import Decoder
+from journalsim.contract.stream_port import Control, decode_event
 from journalsim_reference.frame_log import FrameLog
 from journalsim_reference.frames import frame
 

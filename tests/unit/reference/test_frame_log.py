@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from journalsim.adapters.protocol import Frame
+from journalsim.contract.frames import Frame
 from journalsim_reference.frame_log import FrameLog
 
 

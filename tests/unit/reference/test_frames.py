@@ -8,7 +8,7 @@ import pytest
 from reference_fakes import Book, call
 from stream_fakes import Page, log_of
 
-from journalsim.adapters.protocol import Frame
+from journalsim.contract.frames import Frame
 from journalsim_reference.content import Content
 from journalsim_reference.frames import unseen, whole_run
 from journalsim_reference.journal import decide_complete, decide_spill

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 from reference_fakes import Book, call, shape
 
-from journalsim.adapters.protocol import HIDDEN_FROM_MODEL, Frame
+from journalsim.contract.frames import Frame
+from journalsim.contract.items import HIDDEN_FROM_MODEL
 from journalsim_reference.calls import decide_tool_end
 from journalsim_reference.content import Content
 from journalsim_reference.frames import frame

@@ -8,8 +8,8 @@ import pytest
 import trio
 from reference_fakes import FakePorts, finish, settle, shape, text
 
-from journalsim.adapters.protocol import Statistics
-from journalsim.adapters.stream_protocol import StreamRequest
+from journalsim.contract.items import Statistics
+from journalsim.contract.stream_port import StreamRequest
 from journalsim_reference.adapter import make
 from journalsim_reference.bugs import BUGS
 from journalsim_reference.runner import CAPABILITIES

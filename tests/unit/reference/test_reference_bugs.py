@@ -10,8 +10,8 @@ import trio
 from reference_fakes import FakePorts, Move, asks, completion, finish, settle, shape, text
 from trio.testing import MockClock
 
-from journalsim.adapters.protocol import ModelError, ToolError, ToolTraits
-from journalsim.invariants.judge import INVARIANTS
+from journalsim.contract.model_call import ModelError, ToolError, ToolTraits
+from journalsim.oracle.invariants.judge import INVARIANTS
 from journalsim_reference.adapter import make
 from journalsim_reference.bugs import BUGS, Bug
 from journalsim_reference.runner import ReferenceJournal

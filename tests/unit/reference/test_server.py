@@ -6,7 +6,8 @@ import pytest
 import trio
 from reference_fakes import finish, serving, settle, shape, text
 
-from journalsim.adapters.protocol import ModelError, RunBusy
+from journalsim.contract.adapters import RunBusy
+from journalsim.contract.model_call import ModelError
 from journalsim_reference.server import KeyReused, StaleRevision
 from journalsim_reference.stores.base import StoreClosed, StoreError
 from journalsim_reference.stores.memory import Folder

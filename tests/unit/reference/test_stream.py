@@ -7,8 +7,8 @@ import trio
 from reference_fakes import FakePorts, asks, finish, serving, settle, text
 from stream_fakes import Page
 
-from journalsim.adapters.protocol import Frame
-from journalsim.adapters.stream_protocol import StreamRequest
+from journalsim.contract.frames import Frame
+from journalsim.contract.stream_port import StreamRequest
 from journalsim_reference.server import Server
 from journalsim_reference.stores.memory import Folder, MemoryStore
 

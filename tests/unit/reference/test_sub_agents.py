@@ -9,7 +9,7 @@ import pytest
 import trio
 from reference_fakes import FakePorts, Move, finish, serving, settle, shape, text
 
-from journalsim.adapters.protocol import ModelError, ModelEvent, ToolTraits
+from journalsim.contract.model_call import ModelError, ModelEvent, ToolTraits
 from journalsim_reference.server import Server
 from journalsim_reference.worker import NO_DELEGATION, TURNS_MAX
 

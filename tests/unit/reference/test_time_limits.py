@@ -10,7 +10,7 @@ import trio
 from reference_fakes import FakePorts, Move, asks, finish, serving, settle, shape, text
 from trio.testing import MockClock
 
-from journalsim.adapters.protocol import ToolError, ToolTraits
+from journalsim.contract.model_call import ToolError, ToolTraits
 from journalsim_reference.batch import CUT_OFF
 from journalsim_reference.server import Server
 

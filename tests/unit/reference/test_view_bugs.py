@@ -10,7 +10,8 @@ import pytest
 import trio
 from reference_fakes import FakePorts, Move, asks, finish, settle, shape, text
 
-from journalsim.adapters.protocol import Item, ModelEvent
+from journalsim.contract.items import Item
+from journalsim.contract.model_call import ModelEvent
 from journalsim_reference.adapter import make
 from journalsim_reference.runner import ReferenceJournal
 from journalsim_reference.server import StaleRevision

@@ -6,7 +6,7 @@ import pytest
 import trio
 from reference_fakes import FakePorts, Move, asks, finish, serving, settle, shape, text
 
-from journalsim.adapters.protocol import ToolTraits
+from journalsim.contract.model_call import ToolTraits
 from journalsim_reference.batch import DENIED
 from journalsim_reference.journal import decide_stop
 from journalsim_reference.server import Server

@@ -9,7 +9,7 @@ import pytest
 import trio
 from reference_fakes import FakePorts, Move, asks, completion, finish, serving, settle, shape, text
 
-from journalsim.adapters.protocol import LateCompletion, ModelError, ModelEvent, ToolError
+from journalsim.contract.model_call import LateCompletion, ModelError, ModelEvent, ToolError
 from journalsim_reference.content import Content
 from journalsim_reference.journal import decide_stop
 from journalsim_reference.model_calls import BACKOFF_NS

@@ -6,12 +6,16 @@ import os
 from pathlib import Path
 from typing import Any
 
-from journalsim.adapters.protocol import Capabilities, Item, Statistics
+from journalsim.scenario.values.cast import ClientSpec
+from journalsim.scenario.values.moves import Step
+from journalsim.scenario.values.scenario import Scenario
+
 from journalsim.case import NEVER, Case, Placement
+from journalsim.contract.capabilities import Capabilities
+from journalsim.contract.items import Item, Statistics
 from journalsim.history import Event, History, trace_hash
-from journalsim.invariants.verdict import Violation
+from journalsim.oracle.invariants.verdict import Violation
 from journalsim.report.about import About
-from journalsim.scenario.model import ClientSpec, Scenario, Step
 from journalsim.search.results import CampaignResult, Failure, Neighbour, ScenarioResult, Tally
 
 SNAPSHOTS = Path(__file__).parents[2] / "snapshots"

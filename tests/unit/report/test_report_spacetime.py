@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from report_examples import HOSTILE, Recorder, assert_snapshot, delta, lost_answer
 
-from journalsim.adapters.protocol import Item, Statistics
+from journalsim.contract.items import Item, Statistics
 from journalsim.history import KINDS, Event, History, plain
 from journalsim.report.describe import describe, lane, row_labels, row_line
 from journalsim.report.escape import columns

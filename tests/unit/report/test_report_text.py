@@ -10,7 +10,7 @@ from attrs import evolve
 from report_examples import ABOUT, HOSTILE, assert_snapshot, campaign, case, failure, scenario, violation
 
 from journalsim.case import Case
-from journalsim.invariants.verdict import Violation
+from journalsim.oracle.invariants.verdict import Violation
 from journalsim.report.about import About
 from journalsim.report.diff import journal_diff
 from journalsim.report.escape import columns
@@ -167,7 +167,8 @@ def test_durations_have_two_or_three_digits(time_ns: int, text: str) -> None:
 
 def test_the_reports_import_neither_rich_nor_jinja2_nor_trio() -> None:
     code = (
-        "import sys, journalsim.report.text, journalsim.report.show, journalsim.report.files, journalsim.report.github, journalsim.report.progress\n"
+        "import sys\n"
+        "from journalsim.report import text, show, files, github, progress\n"
         "print([m for m in ('rich', 'jinja2', 'trio', 'hypothesis') if m in sys.modules])"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

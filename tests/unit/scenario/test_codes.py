@@ -11,7 +11,7 @@ import journalsim.scenario
 from journalsim.scenario.dump import format_text
 from journalsim.scenario.files import find_scenarios, load_file
 from journalsim.scenario.loader import load_scenario
-from journalsim.scenario.problems import CODES, ScenarioError
+from journalsim.scenario.shapes.problems import CODES, ScenarioError
 
 HEAD = "version: 1\nname: x\n"
 TAIL = "steps: [{client.send: Hi}]\n"
@@ -105,7 +105,7 @@ def test_the_table_is_sorted_and_says_each_meaning_once() -> None:
 def test_no_module_makes_up_a_code() -> None:
     (folder,) = journalsim.scenario.__path__
     used = set()
-    for path in Path(folder).glob("*.py"):
+    for path in Path(folder).rglob("*.py"):
         for node in ast.walk(ast.parse(path.read_text())):
             if (
                 isinstance(node, ast.Constant)

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
+from journalsim.scenario.values.scenario import Scenario
 
-from journalsim.scenario.crosschecks import chunk_count
 from journalsim.scenario.loader import load_scenario
-from journalsim.scenario.model import Scenario
-from journalsim.scenario.problems import Problem, ScenarioError
+from journalsim.scenario.shapes.problems import Problem, ScenarioError
+from journalsim.scenario.words.crosschecks import chunk_count
 
 Load = Callable[[str], Scenario]
 Problems = Callable[[str], list[Problem]]

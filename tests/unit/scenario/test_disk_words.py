@@ -6,15 +6,17 @@ from collections.abc import Callable
 
 import pytest
 from attrs import evolve
+from journalsim.scenario.values.cast import StoreSpec
+from journalsim.scenario.values.scenario import Scenario
+from journalsim.scenario.values.sweep import Axis
 
-from journalsim.actors.disk_faults import Fault, Loss
 from journalsim.case import Case, Placement
-from journalsim.scenario.disk_values import DiskFault
-from journalsim.scenario.disk_words import disk_faults, fault_of
-from journalsim.scenario.disks import asks_for_disk, loss_of
+from journalsim.contract.disk_faults import Fault, Loss
+from journalsim.scenario.disk_needs import asks_for_disk, loss_of
 from journalsim.scenario.dump import dump_scenario
 from journalsim.scenario.loader import load_scenario
-from journalsim.scenario.model import Axis, Scenario, StoreSpec
+from journalsim.scenario.values.disk_fault import DiskFault
+from journalsim.scenario.words.disk_words import disk_faults, fault_of
 
 Load = Callable[..., Scenario]
 Codes = Callable[..., list[str]]

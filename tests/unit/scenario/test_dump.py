@@ -7,27 +7,18 @@ from typing import Any
 
 import pytest
 from attrs import evolve
+from journalsim.scenario.values.cast import ClientSpec, ModelSpec, ToolSpec
+from journalsim.scenario.values.moves import Step, Timing
+from journalsim.scenario.values.scenario import Scenario
+from journalsim.scenario.values.speech import CallTool, Finish, ToolReply, Turn
+from journalsim.scenario.values.sweep import Axis, Sweep
 
 from journalsim.case import NEVER, Placement
 from journalsim.scenario.dump import checked, dump_scenario, format_text
 from journalsim.scenario.loader import load_scenario
-from journalsim.scenario.model import (
-    Axis,
-    CallTool,
-    ClientSpec,
-    Finish,
-    ModelSpec,
-    Scenario,
-    Step,
-    Sweep,
-    Timing,
-    ToolReply,
-    ToolSpec,
-    Turn,
-)
-from journalsim.scenario.printer import WIDTH, Printer, flow, height, scalar
-from journalsim.scenario.problems import ScenarioError
-from journalsim.scenario.shapes import Quoted
+from journalsim.scenario.shapes.printer import WIDTH, Printer, flow, height, scalar
+from journalsim.scenario.shapes.problems import ScenarioError
+from journalsim.scenario.shapes.scalars import Quoted
 
 
 def load(text: str) -> Scenario:

@@ -9,8 +9,8 @@ import pytest
 from journalsim.scenario.dump import format_text
 from journalsim.scenario.files import find_scenarios, load_file, read_bytes
 from journalsim.scenario.loader import load_scenario
-from journalsim.scenario.problems import Problem, ScenarioError
-from journalsim.scenario.strict_yaml import BYTES_MAX
+from journalsim.scenario.shapes.problems import Problem, ScenarioError
+from journalsim.scenario.shapes.strict_yaml import BYTES_MAX
 from journalsim.scenario.template import new_scenario
 
 

@@ -10,7 +10,7 @@ from journalsim.scenario.builtin import builtin_folder, builtin_scenarios
 from journalsim.scenario.dump import dump_scenario
 from journalsim.scenario.known_failures import KnownFailure, load_known_failures
 from journalsim.scenario.loader import load_scenario
-from journalsim.scenario.problems import ScenarioError
+from journalsim.scenario.shapes.problems import ScenarioError
 
 KNOWN = frozenset({"completed-wins"})
 HEAD = "version: 1\nadapter: python:shop:make\n"

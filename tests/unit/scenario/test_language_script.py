@@ -5,27 +5,25 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
-
-from journalsim.scenario.model import (
+from journalsim.scenario.values.cast import ClientSpec, ModelSpec, ToolSpec
+from journalsim.scenario.values.scenario import Scenario
+from journalsim.scenario.values.speech import (
     Break,
     CallFilter,
     CallTool,
-    ClientSpec,
     Finish,
-    ModelSpec,
     NewMessage,
     Ping,
     RenameMessage,
-    Scenario,
     SilentEnd,
     Stall,
     Text,
     ToolReply,
-    ToolSpec,
     Turn,
     Wait,
 )
-from journalsim.scenario.problems import Problem
+
+from journalsim.scenario.shapes.problems import Problem
 
 Load = Callable[[str], Scenario]
 Problems = Callable[[str], list[Problem]]

@@ -9,7 +9,7 @@ import pytest
 
 from journalsim.errors import Exit, UsageError
 from journalsim.scenario.loader import load_scenario
-from journalsim.scenario.problems import (
+from journalsim.scenario.shapes.problems import (
     Problem,
     ScenarioError,
     did_you_mean,

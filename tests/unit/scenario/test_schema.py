@@ -13,8 +13,8 @@ from jsonschema import Draft7Validator
 
 from journalsim.scenario.dump import dump_scenario
 from journalsim.scenario.loader import load_scenario
-from journalsim.scenario.problems import ScenarioError
 from journalsim.scenario.schema import json_schema
+from journalsim.scenario.shapes.problems import ScenarioError
 
 SCHEMA = json_schema()
 VALIDATOR = Draft7Validator(SCHEMA)

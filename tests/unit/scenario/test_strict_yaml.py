@@ -7,11 +7,11 @@ import time
 import pytest
 import yaml
 
-from journalsim.scenario import strict_yaml
-from journalsim.scenario.nodes import List, Mapping, Node, Scalar, Span, describe, kind_of, walk
-from journalsim.scenario.problems import Problem
-from journalsim.scenario.reading import PROBLEMS_MAX, Reading, TooManyProblems
-from journalsim.scenario.strict_yaml import BYTES_MAX, Comment, read_comments, read_nodes
+from journalsim.scenario.shapes import strict_yaml
+from journalsim.scenario.shapes.nodes import List, Mapping, Node, Scalar, Span, describe, kind_of, walk
+from journalsim.scenario.shapes.problems import Problem
+from journalsim.scenario.shapes.reading import PROBLEMS_MAX, Reading, TooManyProblems
+from journalsim.scenario.shapes.strict_yaml import BYTES_MAX, Comment, read_comments, read_nodes
 
 
 def nodes(data: bytes | str) -> tuple[Node | None, list[Problem]]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from journalsim.sse import BOM, RETRY_MS_MAX, Decoder, EventTooLargeError, SseEvent, encode_event
+from journalsim.contract.sse import BOM, RETRY_MS_MAX, Decoder, EventTooLargeError, SseEvent, encode_event
 
 
 def read(*chunks: bytes) -> list[SseEvent]:

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from journalsim.sse import Decoder, encode_comment, encode_event, encode_json, join_surrogates, json_line
+from journalsim.contract.sse import Decoder, encode_comment, encode_event, encode_json, join_surrogates, json_line
 
 HOSTILE = {
     "nothing": "",

@@ -1,0 +1,152 @@
+"""What an adapter with a stream and the harness promise each other, down to the event.
+
+A system that lets readers reattach has one more verb::
+
+    async def attach(self, request: StreamRequest) -> StreamAnswer
+
+The harness iterates ``body`` in a task of the server's process, and closes it when
+the server notices that the reader is gone.  While it does not ask for more, the
+reader is slow: what the system does then is its own affair, and is judged.
+
+A body is an event stream (``text/event-stream``).  In the dialect of this module, which
+the reference speaks, each event is either
+
+* a *frame*: ``event`` is the :class:`~journalsim.contract.frames.Frame`'s kind, ``data`` a JSON
+  object with its other fields, and ``id`` is ``<run_id>:<seq>``, with ``.<n>`` behind it
+  if one row of the journal became several frames, or if the frame was sent before a row of
+  its own was safe; or
+* a *control event*, which never has an id: ``stream.open`` comes first and says how the
+  cursor was understood, ``stream.gap`` says that something is missing and that the
+  page has to read the history again, ``stream.end`` is the end of the stream and
+  not of the run.
+
+Comments are heartbeats.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncIterator
+from typing import Any, Literal, Protocol, get_args
+
+from attrs import asdict, fields, frozen
+
+from journalsim.contract.frames import Frame, FrameKind
+from journalsim.contract.sse import SseEvent, encode_event, json_line
+from journalsim.errors import AdapterError
+
+Attachment = Literal["fresh", "suffix", "restart", "gap", "finished"]
+"""How a server understood a cursor.
+
+``fresh``: there was none; ``suffix``: what follows it comes; ``restart``: it could not be
+used, everything comes again; ``gap``: what follows it is no longer kept; ``finished``:
+the run has ended, its terminal comes and the stream closes.
+"""
+
+ControlKind = Literal["stream.open", "stream.gap", "stream.end"]
+
+
+@frozen(kw_only=True)
+class StreamRequest:
+    """A reader wants to watch.
+
+    Attributes:
+        session_id: the conversation.
+        cursor: value of the ``Last-Event-ID`` header, as sent, also if it is empty; None: no such header.
+        reader: who asks, the same name for every connection of one client.
+    """
+
+    session_id: str
+    cursor: str | None = None
+    reader: str = ""
+
+
+@frozen(kw_only=True)
+class StreamAnswer:
+    """The beginning of an answer.
+
+    Attributes:
+        status: of HTTP; a body comes with 200 alone.
+        content_type: of the body.
+        body: its bytes, cut anywhere.
+    """
+
+    status: int
+    content_type: str = "text/event-stream"
+    body: AsyncIterator[bytes] | None = None
+
+
+class StreamAdapter(Protocol):
+    """The verb of an adapter whose readers can reattach."""
+
+    async def attach(self, request: StreamRequest) -> StreamAnswer:
+        """Answers a reader; never raises for a bad cursor."""
+        ...
+
+    # Optional, found by name: ``def cursor(self, session_id: str) -> str | None``, the cursor of whoever has read
+    # the history in this instant. The harness calls it right after ``read``, in the same step, when a page
+    # is opened. A page whose program can send a cursor of its own attaches with it, and so misses nothing, is told
+    # nothing twice, and learns the end of a run that ended in between. Without the verb pages attach without a cursor.
+
+
+@frozen(kw_only=True)
+class Control:
+    """A control event.
+
+    Attributes:
+        kind: which.
+        attachment: of ``stream.open``, how the cursor was understood.
+        whole_turn: of ``stream.open``, the run's frames come from its beginning, and the page rebuilds its message.
+        run_id: the run that the stream is about, if there is one.
+        message_id: of ``stream.open``, the message under way, so that the page goes on in the same bubble.
+        reason: of ``stream.gap`` and ``stream.end``, why.
+    """
+
+    kind: ControlKind
+    attachment: Attachment | None = None
+    whole_turn: bool = False
+    run_id: str | None = None
+    message_id: str | None = None
+    reason: str = ""
+
+
+def encode_frame(frame: Frame, event_id: str | None) -> bytes:
+    """Returns the event of a frame.
+
+    Args:
+        frame: what happened.
+        event_id: the event's id; None for a frame behind which there is no row.
+    """
+    return encode_event(_data(frame), event=frame.kind, id=event_id)
+
+
+def encode_control(control: Control) -> bytes:
+    """Returns the event of a control event."""
+    return encode_event(_data(control), event=control.kind)
+
+
+def decode_event(event: SseEvent) -> Frame | Control | None:
+    """Returns what an event means; None if this dialect has no such event, which a reader ignores.
+
+    Raises:
+        AdapterError: the event is one of the dialect's, and its data is not what it must be.
+    """
+    kind: type[Frame] | type[Control]
+    if event.type in get_args(FrameKind):
+        kind = Frame
+    elif event.type in get_args(ControlKind):
+        kind = Control
+    else:
+        return None
+    try:
+        return kind(**{**json.loads(event.data), "kind": event.type})
+    except (ValueError, TypeError) as error:
+        names = ", ".join(field.name for field in fields(kind) if field.name != "kind")
+        raise AdapterError(
+            f"the data of an event {event.type!r} must be a JSON object of {names}, not {event.data[:80]!r} ({error})"
+        ) from error
+
+
+def _data(value: Frame | Control) -> str:
+    said: dict[str, Any] = asdict(value, filter=lambda field, found: field.name != "kind" and found != field.default)
+    return json_line(said)  # half a character, which a provider may send, has no form in UTF-8

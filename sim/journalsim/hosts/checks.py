@@ -1,0 +1,42 @@
+"""Checks what an adapter returned against the protocol."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, get_args
+
+from journalsim.contract.items import Item, ItemKind
+from journalsim.errors import AdapterError
+
+STOP_ANSWERS = ("stopping", "ended", "unknown")
+
+
+def checked_items(verb: str, items: Any) -> tuple[Item, ...]:
+    """Returns what a verb gave as items.
+
+    Raises:
+        AdapterError: it is something else; the message says what was expected.
+    """
+    if isinstance(items, (str, bytes)) or not isinstance(items, Iterable):
+        raise AdapterError(f"{verb} returned {type(items).__name__}, expected a sequence of Item")
+    listed = tuple(items)
+    for position, item in enumerate(listed):
+        if not isinstance(item, Item):
+            raise AdapterError(f"{verb} returned {type(item).__name__} at position {position}, expected an Item")
+        texts = {"text": item.text, "reasoning": item.reasoning, "arguments": item.arguments}
+        wrong = [name for name, value in texts.items() if not isinstance(value, str)]
+        if wrong or item.kind not in get_args(ItemKind):
+            what = f"{wrong[0]} {texts[wrong[0]]!r}, expected text" if wrong else f"kind {item.kind!r}"
+            raise AdapterError(f"{verb} returned an Item with {what} at position {position}")
+    return listed
+
+
+def checked_stop_answer(said: Any) -> str:
+    """Returns what ``stop`` returned.
+
+    Raises:
+        AdapterError: it is none of :data:`STOP_ANSWERS`.
+    """
+    if said not in STOP_ANSWERS:
+        raise AdapterError(f"stop returned {said!r}, expected {', '.join(STOP_ANSWERS)}")
+    return str(said)

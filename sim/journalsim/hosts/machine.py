@@ -1,0 +1,59 @@
+"""The machine under a server: its simulated disk, through all crashes of a case."""
+
+from __future__ import annotations
+
+from journalsim.actors.disk.simulated import Disk
+from journalsim.contract.disk_faults import Loss
+from journalsim.engine.world import World
+from journalsim.scenario.disk_needs import asks_for_disk
+from journalsim.scenario.values.disk_fault import MEMORY, DiskFault
+from journalsim.scenario.values.scenario import Scenario
+from journalsim.scenario.words.disk_words import fault_of
+
+
+class Machine:
+    """One machine.
+
+    Args:
+        world: the case's world; operations of the disk are points of it.
+        scenario: says whether there is a disk, and what goes wrong with it.
+
+    Attributes:
+        disk: None if the scenario has none; files are then real ones, and only processes die.
+        engine: the kind of store that the scenario asks for; empty for the system's own.
+    """
+
+    def __init__(self, world: World, scenario: Scenario) -> None:
+        self.disk: Disk | None = None
+        self.engine = scenario.store.engine
+        self._world = world
+        if asks_for_disk(scenario):
+            faults = (fault_of(fault) for fault in scenario.faults if isinstance(fault, DiskFault))
+            self.disk = Disk(faults=faults, observe=world.passed, report=self._note)
+
+    def crash(self, lose: str) -> None:
+        """Ends the process, and with a loss of more than its memory the power too."""
+        if self.disk is None:
+            return
+        if lose == MEMORY:
+            self.disk.kill()
+        else:
+            self.disk.lose_power(Loss.parse(lose))
+
+    def drop(self) -> None:
+        """Ends every process at the end of the case."""
+        if self.disk is not None:
+            self.disk.kill()
+
+    @property
+    def failed(self) -> bool:
+        """Whether an operation of the disk has gone wrong."""
+        return self.disk is not None and bool(self.disk.troubles)
+
+    def heal(self) -> None:
+        """Takes every fault of the disk away."""
+        if self.disk is not None:
+            self.disk.heal()
+
+    def _note(self, operation: str, kind: str) -> None:
+        self._world.record("disk", "disk.failed", None, operation, fault=kind)

@@ -1,0 +1,120 @@
+"""The end of a case, as the expectations of a scenario ask about it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from functools import cached_property
+from typing import Any
+
+from attrs import frozen
+
+from journalsim.contract.items import Item
+from journalsim.oracle.facts.client_views import views_of
+from journalsim.oracle.facts.facts import NEVER, Facts
+from journalsim.scenario.values.scenario import Scenario
+from journalsim.scenario.values.speech import Text
+
+
+@frozen(eq=False)
+class CaseEnd:
+    """The end of one case.
+
+    Attributes:
+        scenario: names and texts that expectations use.
+        facts: what happened.
+    """
+
+    scenario: Scenario
+    facts: Facts
+
+    @cached_property
+    def labels(self) -> Mapping[str, str]:
+        """Whole texts by label."""
+        return {
+            part.label: "".join(part.pieces(number))
+            for number, turn in enumerate(self.scenario.model.turns, 1)
+            for part in turn.stream
+            if isinstance(part, Text) and part.label is not None
+        }
+
+    @cached_property
+    def journal(self) -> tuple[tuple[Item, str | None], ...]:
+        """All rows with the references of their messages, conversation by conversation."""
+        return tuple(
+            pair
+            for session, items in self.facts.journal.items()
+            for pair in zip(items, self.facts.refs(items, session), strict=True)
+        )
+
+    @cached_property
+    def context(self) -> tuple[tuple[Item, str | None], ...]:
+        """What the model would be given next, else what it was last given."""
+        looks = self.facts.of("journal.context")
+        calls = [event for event in self.facts.of("model.called") if event.data.get("purpose") != "compaction"]
+        last = looks[-1] if looks else (calls[-1] if calls else None)
+        if last is None:
+            return ()
+        run = self.facts.runs.get(last.run or "")
+        session = str(last.data.get("session", run.session if run is not None else ""))
+        items = tuple(last.data.get("context", last.data.get("items", ())))
+        return tuple(zip(items, self.facts.refs(items, session), strict=True))
+
+    @cached_property
+    def views(self) -> Mapping[str, tuple[Item, ...]]:
+        """What each client shows; one that was told nothing is missing."""
+        told = [e for kind in ("client.applied", "client.reloaded", "client.view") for e in self.facts.of(kind)]
+        return views_of(sorted(told, key=lambda event: event.position))
+
+    def view(self, client: str) -> tuple[tuple[Item, str | None], ...]:
+        """What a client shows, with the references of its messages."""
+        items = self.views.get(client, ())
+        refs = self.facts.refs(items, self.session(client))
+        return tuple((i, ref or self.facts.shown_as.get(i.id or "")) for i, ref in zip(items, refs, strict=True))
+
+    def session(self, client: str) -> str:
+        """The conversation that a client shows."""
+        specs = {spec.name: spec for spec in self.scenario.clients}
+        spec = specs[client]
+        return specs[spec.observes].session if spec.observes is not None else spec.session
+
+    def run(self, name: str) -> str | None:
+        """Returns the id of ``run1``, the first accepted run, and so on."""
+        runs = list(self.facts.runs)
+        number = int(name.removeprefix("run"))
+        return runs[number - 1] if number <= len(runs) else None
+
+    def selected(self, pairs: Iterable[tuple[Item, str | None]], arguments: Mapping[str, Any]) -> tuple[Item, ...]:
+        """Returns the items that the selectors choose, whatever their state and text."""
+        chosen = []
+        for item, ref in pairs:
+            fits = (
+                arguments.get("message") in (None, ref)
+                and arguments.get("kind") in (None, item.kind)
+                and arguments.get("call") in (None, item.call_id)
+                and ("run" not in arguments or item.run_id == self.run(arguments["run"]))
+            )
+            if fits:
+                chosen.append(item)
+        return tuple(chosen)
+
+    def fitting(self, items: Iterable[Item], arguments: Mapping[str, Any]) -> tuple[Item, ...]:
+        """Returns the items whose state and text are as asked."""
+        return tuple(
+            item
+            for item in items
+            if arguments.get("state") in (None, item.state) and self._text_fits(item.text, arguments.get("text"))
+        )
+
+    def _text_fits(self, text: str, match: Mapping[str, str] | None) -> bool:
+        if match is None:
+            return True
+        ((how, wanted),) = match.items()
+        wanted = self.labels.get(wanted.removeprefix("$"), wanted) if wanted.startswith("$") else wanted
+        return text == wanted if how == "equals" else wanted.startswith(text)
+
+    def any_chunk_applied(self, ref: str) -> bool:
+        """Whether a client showed any text of a message before its run was stopped."""
+        message = self.facts.messages.get(ref)
+        run = self.facts.runs.get(message.run or "") if message is not None else None
+        before = run.stop.delivered.position if run is not None and run.stop is not None else NEVER
+        return any(applied.text or applied.reasoning for applied in self.facts.applied(ref, before))

@@ -1,0 +1,155 @@
+"""What a history allows: ambiguity is legal, so allowed outcomes are computed.
+
+When a stop and a completion tie, either may win.  When the server was killed
+between a hand-over and the acknowledgement, nobody promised anything yet.  The
+judges of messages ask here before they call something a fault.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import pairwise
+
+from attrs import frozen
+
+from journalsim.contract.items import Item
+from journalsim.history import Event
+from journalsim.oracle.facts.facts import Facts
+from journalsim.oracle.facts.losses import end_was_lost
+from journalsim.oracle.facts.records import ModelMessage, Run
+from journalsim.oracle.facts.run_ends import end_of, readers_gone, run_of_row, work_of
+
+EITHER = ("completed", "interrupted")
+COMPLETED = ("completed",)
+INTERRUPTED = ("interrupted",)
+
+
+def allowed_states(message: ModelMessage, facts: Facts) -> tuple[str, ...]:
+    """Returns the states of which the one row of a model message may have any.
+
+    The dividing line is the first durable terminal of the run.  Nobody outside sees
+    when it became durable, only when it was announced, so every completion from the
+    stop up to the announcement may have come before it or after it.
+    """
+    run = facts.runs.get(message.run or "")
+    if message.completed is None:
+        return INTERRUPTED
+    handed_over = message.completed.position
+    if run is None:
+        return EITHER if message.late else COMPLETED
+    if handed_over > run.end:
+        return INTERRUPTED if facts.history.capabilities.terminals else EITHER
+    if message.late or facts.crashed_between(handed_over, run.end):
+        return EITHER
+    if run.session in facts.final_reads and end_was_lost(run, facts):
+        return EITHER  # the completion may be gone with the end, and that is for the judges of durability
+    if run.stop is not None:
+        return COMPLETED if handed_over < run.stop.delivered.position else EITHER
+    # Something else may have interrupted the run, and the history does not tell from when on;
+    # but a run that goes on has taken the completion.
+    if end_of(run, facts)[0] == "interrupted" and next(work_of(run, facts, handed_over), None) is None:
+        return EITHER
+    return COMPLETED
+
+
+def excused(message: ModelMessage, run: Run, facts: Facts) -> bool:
+    """Whether a completed message may be missing from the journal for a reason that the history shows."""
+    assert message.completed is not None
+    bare = not (message.whole_text or message.whole_reasoning)
+    return (
+        message.superseded
+        or run.rolled_back
+        or message.ref in facts.unwritten
+        or facts.rewritten(run.session, message.completed.position)
+        or (bare and not facts.history.capabilities.tools)
+    )
+
+
+def lost_by_crash(message: ModelMessage, run: Run, since: int, facts: Facts) -> bool:
+    """Whether a kill after ``since`` explains that a message is missing.
+
+    Before the end of its run was announced, nothing was promised.  What had been
+    acknowledged by then was promised, but that is for the judges of durability.
+    """
+    if facts.crashed_between(since, run.end):
+        return True
+    later = [position for position in facts.crashes if position > since]
+    return bool(later) and _acknowledged(message, later[-1], facts)
+
+
+def _acknowledged(message: ModelMessage, before: int, facts: Facts) -> bool:
+    frames = (
+        event.data.get("message")
+        for event in facts.of("frame.published")
+        if event.position < before and event.data.get("frame") in ("message.completed", "message.interrupted")
+    )
+    if any(facts.shown_as.get(journal_id or "") == message.ref for journal_id in frames):
+        return True
+    seen = [
+        ref for reads in facts.reads.values() for read in reads if read.position < before for ref in facts.refs_in(read)
+    ]
+    stored = [event.data["item"] for event in facts.of("store.acknowledged") if event.position < before]
+    session = facts.runs[message.run or ""].session
+    return message.ref in (*seen, *facts.refs(stored, session))
+
+
+def dropped_whole(message: ModelMessage, run: Run, facts: Facts) -> bool:
+    """Whether an adapter that drops interrupted turns whole dropped the turn of this message, and whole.
+
+    Only the turn that was under way may go: the last one that the run asked for.
+    """
+    if not facts.history.capabilities.atomic_turn or end_of(run, facts)[0] != "interrupted":
+        return False
+    own = [other for other in facts.messages.values() if other.run == run.id]
+    if own[-1].turn != message.turn:
+        return False
+    turn = [other for other in own if other.turn == message.turn]
+    calls = [call.call_id for other in turn for call in other.calls]
+    return not any(facts.kept(other.ref) for other in turn) and not any(c in facts.call_rows for c in calls)
+
+
+@frozen(kw_only=True)
+class Taken:
+    """A row that was there before a reader went away, and was not there afterwards."""
+
+    item: Item
+    session: str
+    before: Event
+    away: Event
+    after: Event
+
+
+def taken_by_disconnect(facts: Facts) -> Iterator[Taken]:
+    """Yields rows that vanished or changed while nothing happened but readers going away.
+
+    Open and interrupted messages may still be completed, so only finished rows count.
+    """
+    aways = readers_gone(facts)
+    excuses = [
+        event.position
+        for kind in ("stop.delivered", "server.crashed", "server.shut_down", "maintenance.done", "store.failed")
+        for event in facts.of(kind)
+    ]
+    for session, reads in facts.reads.items():
+        for before, after in pairwise(reads):
+            between = range(before.position, after.position)
+            away = next((event for event in aways if event.position in between), None)
+            if (
+                away is None
+                or facts.rewritten(session, before.position)
+                or any(position in between for position in excuses)
+            ):
+                continue
+            remaining = [_content(item) for item in facts.items(after)]
+            for item, ref in zip(facts.items(before), facts.refs_in(before), strict=True):
+                run = facts.runs.get(run_of_row(item, ref, facts) or "")
+                if run is not None and run.rolled_back:
+                    continue
+                if item.state != "open" and item.state != "interrupted" and _content(item) not in remaining:
+                    yield Taken(item=item, session=session, before=before, away=away, after=after)
+
+
+def _content(item: Item) -> tuple[object, ...]:
+    # not the whole item: the judges of metadata look at the rest, and a request may come to wait for a person
+    state = "" if item.kind == "tool_call" else item.state
+    return (item.kind, item.id, item.text, item.call_id, item.arguments, state)

@@ -1,0 +1,370 @@
+"""What a history says, arranged for the judges.
+
+A verdict asks the same questions again and again: which messages were there,
+which had been completed when the stop came, what does the journal hold of each.
+:class:`Facts` answers them once.  Everything is computed when it is first
+asked for, because most invariants need little of it and thousands of cases are
+judged.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
+from typing import Any, TypeVar
+
+from attrs import field, frozen
+
+from journalsim.contract.items import Item
+from journalsim.history import Event, History
+from journalsim.oracle.facts.attribution import Said, match_assistant_rows, match_user_rows
+from journalsim.oracle.facts.displayed import applied_with, by_journal_id, match_frames, source_of
+from journalsim.oracle.facts.gathering import (
+    continues,
+    gather_messages,
+    gather_runs,
+    gather_tools,
+    gather_users,
+    session_of,
+    turn_of,
+)
+from journalsim.oracle.facts.item_keys import as_states, key_of
+from journalsim.oracle.facts.records import Applied, ModelMessage, Run, ToolUse, UserMessage
+
+NEVER = float("inf")
+REWRITES = ("compact", "clear")
+T = TypeVar("T")
+
+
+@frozen(eq=False)
+class Facts:
+    """A history, arranged.
+
+    Attributes:
+        history: the history.
+    """
+
+    history: History
+    _made: dict[Any, Any] = field(factory=dict, init=False)
+
+    def once(self, work: Callable[[Facts], T]) -> T:
+        """Returns what ``work`` makes of these facts; it is made once, however many judges ask."""
+        if work not in self._made:
+            self._made[work] = work(self)
+        found: T = self._made[work]
+        return found
+
+    @cached_property
+    def by_kind(self) -> Mapping[str, Sequence[Event]]:
+        """All events by kind, in order."""
+        groups: dict[str, list[Event]] = defaultdict(list)
+        for event in self.history.events:
+            groups[event.kind].append(event)
+        return dict(groups)
+
+    def of(self, kind: str) -> Sequence[Event]:
+        """Returns the events of one kind."""
+        return self.by_kind.get(kind, ())
+
+    # --- runs and what became of them ---------------------------------------------------------
+
+    @cached_property
+    def runs(self) -> Mapping[str, Run]:
+        """Accepted runs by id, in order of acceptance."""
+        return gather_runs(self.by_kind)
+
+    @cached_property
+    def cut(self) -> Event | None:
+        """The event that cut the case off before it came to rest, or None."""
+        return next((event for kind in ("deadlock.found", "bound.hit") for event in self.of(kind)), None)
+
+    @cached_property
+    def crashes(self) -> tuple[int, ...]:
+        """Positions at which the server process was killed."""
+        return tuple(event.position for event in self.of("server.crashed"))
+
+    def crashed_between(self, begin: float, end: float) -> bool:
+        """Whether the server process was killed between two positions."""
+        return bool(self.crashes) and any(begin < position < end for position in self.crashes)
+
+    def unsettled(self, run: Run) -> str:
+        """Returns why nobody can say how ``run`` came out; empty when it has come to its end.
+
+        A run is over when its end was announced, or when nothing can happen any more.
+        """
+        read = self.final_reads.get(run.session)
+        if read is None or (run.ended is not None and read.position < run.ended.position):
+            return f"the journal was not read after run {run.id}"
+        if self.history.capabilities.crash == "none" and self.crashed_between(run.asked, run.end):
+            return f"the server was killed during run {run.id}, and the adapter promises nothing about that"
+        if run.ended is not None:
+            return ""
+        if self.cut is not None:
+            return f"the case was cut off while run {run.id} was active"
+        quiet = self.of("quiet.reached")
+        if not quiet:
+            return f"the case did not come to rest while run {run.id} was active"
+        if quiet[-1].data.get("unfinished"):
+            return f"run {run.id} waits for something that the script never does"
+        down = self.crashes and not any(e.position > self.crashes[-1] for e in self.of("server.started"))
+        return f"the server was not started again after run {run.id} crashed" if down else ""
+
+    # --- the model and the tools --------------------------------------------------------------
+
+    @cached_property
+    def messages(self) -> Mapping[str, ModelMessage]:
+        """Messages of the model by reference, in order.
+
+        Summaries made for a compaction, and what sub-agents were told, belong to no conversation and are left out.
+        """
+        return gather_messages(self.by_kind)
+
+    @cached_property
+    def calls(self) -> Sequence[Event]:
+        """The calls of the model that continue a conversation."""
+        return [call for call in self.of("model.called") if continues(call)]
+
+    @cached_property
+    def calls_aside(self) -> Mapping[str, str]:
+        """Who asked for a tool call, for those that sub-agents asked for."""
+        asides = {
+            call.subject: str(call.data.get("who", "")) for call in self.of("model.called") if not continues(call)
+        }
+        asked = (chunk for chunk in self.of("model.chunk") if asides and chunk.data["part"] == "tool_call")
+        turns = ((str(chunk.data["call_id"]), turn_of(chunk.subject or "")) for chunk in asked)
+        return {call_id: asides[turn] for call_id, turn in turns if turn in asides}
+
+    @cached_property
+    def tools(self) -> Mapping[str, ToolUse]:
+        """Tool calls by call id, in order of request, then those that nobody requested."""
+        return gather_tools(self.by_kind, self.messages.values())
+
+    @cached_property
+    def denied(self) -> Mapping[str, Event]:
+        """Answers of people by which calls were denied for good, by call id."""
+        answered = [event for event in self.of("answer.answered") if event.data["answer"] == "resolved"]
+        given = self.of("answer.delivered")
+        found: dict[str, Event] = {}
+        for denial in (event for event in given if not event.data["approved"]):
+            own = (a for a in answered if a.subject == denial.subject and a.position > denial.position)
+            taken = next(own, None)
+            before = [other for other in given if taken is not None and other.position < taken.position]
+            if taken is not None and not any(o.data["approved"] and o.subject == denial.subject for o in before):
+                found.setdefault(str(denial.subject), taken)
+        return found
+
+    # --- people -------------------------------------------------------------------------------
+
+    @cached_property
+    def users(self) -> Mapping[str, UserMessage]:
+        """Messages of people by reference, in the order in which they were sent.
+
+        One request key is one message.  Unless the adapter claims so, a key that was
+        accepted for a second run is a second message, ``user1.again``.
+        """
+        once = self.history.capabilities.idempotent_start
+        return gather_users(self.by_kind, self.runs.values(), one_run_per_key=once)
+
+    # --- what was shown -----------------------------------------------------------------------
+
+    @cached_property
+    def frames(self) -> Mapping[str, Sequence[Event]]:
+        """Frames about messages by journal id: published ones, then applied ones."""
+        return by_journal_id(self.of("frame.published"), self.of("client.applied"))
+
+    @cached_property
+    def sources(self) -> Mapping[str, str]:
+        """Provider ids by journal id, as frames told them."""
+        told = ((journal_id, source_of(frames)) for journal_id, frames in self.frames.items())
+        return {journal_id: source for journal_id, source in told if source is not None}
+
+    @cached_property
+    def shown_as(self) -> Mapping[str, str]:
+        """References of model messages by the journal id under which frames showed them."""
+        return match_frames(self.frames, tuple(self.messages.values()), self._stored)
+
+    def _stored(self, journal_id: str) -> str | None:
+        """Returns the reference of the message whose row has an id."""
+        return next((ref for ref, items in self.rows.items() for item in items if item.id == journal_id), None)
+
+    def applied(self, ref: str, before: float = NEVER) -> tuple[Applied, ...]:
+        """Returns what each client showed of a model message just before a position, clients in order of name."""
+        found: dict[str, Applied] = {}
+        for journal_id, shown in self.shown_as.items():
+            for event in self.frames[journal_id] if shown == ref else ():
+                if event.kind == "client.applied" and event.position < before:
+                    client = event.actor
+                    found[client] = applied_with(found.get(client, Applied(client=client)), event)
+        return tuple(found[client] for client in sorted(found))
+
+    # --- the journal --------------------------------------------------------------------------
+
+    @cached_property
+    def reads(self) -> Mapping[str, tuple[Event, ...]]:
+        """All reads of the journal by session, oldest first."""
+        found: dict[str, list[Event]] = {}
+        for event in self.of("journal.read"):
+            found.setdefault(session_of(event), []).append(event)
+        return {session: tuple(events) for session, events in found.items()}
+
+    def begun(self, read: Event) -> int:
+        """Returns the position from which on a read of the journal may miss what happened."""
+        return int(read.data.get("since", read.position))
+
+    @cached_property
+    def final_reads(self) -> Mapping[str, Event]:
+        """The last read of each session."""
+        return {session: events[-1] for session, events in self.reads.items()}
+
+    @cached_property
+    def journal(self) -> Mapping[str, tuple[Item, ...]]:
+        """What each session's journal holds at the end."""
+        return {session: self.items(event) for session, event in self.final_reads.items()}
+
+    @cached_property
+    def rows(self) -> Mapping[str, tuple[Item, ...]]:
+        """Rows at the end by the reference of their message, model and user alike, in order."""
+        found: dict[str, list[Item]] = {}
+        for session, items in self.journal.items():
+            for item, ref in zip(items, self.refs_in(self.final_reads[session]), strict=True):
+                if ref is not None:
+                    found.setdefault(ref, []).append(item)
+        return {ref: tuple(items) for ref, items in found.items()}
+
+    def items(self, look: Event) -> tuple[Item, ...]:
+        """Returns what a read of the journal, or what the model was given, shows; flags of interruption as states."""
+        key = (look.position, "items")
+        if key not in self._made:
+            shown = look.data["items"] if "items" in look.data else look.data["context"]
+            self._made[key] = as_states(shown)
+        found: tuple[Item, ...] = self._made[key]
+        return found
+
+    def refs_in(self, look: Event) -> tuple[str | None, ...]:
+        """Returns for each of :meth:`items` the reference of its message, or None."""
+        key = (look.position, "refs")
+        if key not in self._made:
+            refs = self.refs(self.items(look), self.session(look))
+            if look.kind != "journal.read" and self._strangers:
+                # what the journal holds of nobody is nobody's in what the model is given
+                refs = tuple(
+                    None if item.id in self._strangers else ref
+                    for item, ref in zip(self.items(look), refs, strict=True)
+                )
+            self._made[key] = refs
+        found: tuple[str | None, ...] = self._made[key]
+        return found
+
+    @cached_property
+    def _strangers(self) -> tuple[str, ...]:
+        """Ids of messages in the journal at the end that belong to nobody."""
+        return tuple(
+            item.id
+            for read in self.final_reads.values()
+            for item, ref in zip(self.items(read), self.refs_in(read), strict=True)
+            if ref is None and item.id is not None and item.kind in ("user", "assistant")
+        )
+
+    def keyed(self, look: Event) -> Mapping[str, Sequence[Item]]:
+        """Returns the items of :meth:`items` by what makes each the same in two looks, see :func:`key_of`."""
+        key = (look.position, "keys")
+        if key not in self._made:
+            found: dict[str, list[Item]] = {}
+            for item, ref in zip(self.items(look), self.refs_in(look), strict=True):
+                found.setdefault(ref or key_of(item, ref), []).append(item)
+            self._made[key] = found
+        keyed: Mapping[str, Sequence[Item]] = self._made[key]
+        return keyed
+
+    def session(self, event: Event) -> str:
+        """Returns the conversation that an event is about: the one it names, else that of its run."""
+        run = self.runs.get(event.run or "")
+        return session_of(event) or (run.session if run is not None else "")
+
+    def refs(self, items: Sequence[Item], session: str) -> tuple[str | None, ...]:
+        """Returns for each item of a session the reference of its message, or None."""
+        said = self._said_in(session)
+        plain = said.plainly(items)
+        if plain is not None:
+            return plain
+        sources = {} if all(i.aliases for i in items if i.kind == "assistant") else self.sources
+        of_model = match_assistant_rows(items, said.messages, sources)
+        of_people = match_user_rows(items, said.users, names_runs=self._names_runs)
+        return tuple(a or b for a, b in zip(of_model, of_people, strict=True))
+
+    @cached_property
+    def _names_runs(self) -> bool:
+        """Whether the rows of the journal name runs as the server does."""
+        return any(item.run_id in self.runs for items in self.journal.values() for item in items)
+
+    def _said_in(self, session: str) -> Said:
+        if session not in self._made:
+            runs = self.runs
+            messages = (m for m in self.messages.values() if m.run not in runs or runs[str(m.run)].session == session)
+            users = (user for user in self.users.values() if user.session == session)
+            self._made[session] = Said(tuple(messages), tuple(users))
+        found: Said = self._made[session]
+        return found
+
+    def kept(self, ref: str) -> tuple[Item, ...]:
+        """Returns the rows of one message at the end."""
+        return self.rows.get(ref, ())
+
+    @cached_property
+    def markers(self) -> Mapping[str, tuple[Item, ...]]:
+        """Terminals in the journal at the end, by run; those that name no run are given out in order."""
+        found: dict[str, list[Item]] = {}
+        for session, items in self.journal.items():
+            markers = [item for item in items if item.kind == "marker"]
+            named = {item.run_id for item in markers}
+            free = (run.id for run in self.runs.values() if run.session == session and run.id not in named)
+            for item in markers:
+                found.setdefault(item.run_id or next(free, ""), []).append(item)
+        return {run: tuple(items) for run, items in found.items()}
+
+    @cached_property
+    def call_rows(self) -> Mapping[str, tuple[Item, ...]]:
+        """Rows of tool calls at the end, requests and results, by call id."""
+        found: dict[str, list[Item]] = {}
+        for items in self.journal.values():
+            for item in items:
+                if item.kind in ("tool_call", "tool_result"):
+                    found.setdefault(item.call_id or "", []).append(item)
+        return {call_id: tuple(items) for call_id, items in found.items()}
+
+    @cached_property
+    def failed_appends(self) -> tuple[Item, ...]:
+        """Rows whose append failed, or whose outcome is not known."""
+        return tuple(event.data["item"] for event in self.of("store.failed"))
+
+    @cached_property
+    def unwritten(self) -> frozenset[str]:
+        """References of messages whose append failed, or whose outcome is not known."""
+        if not self.failed_appends:
+            return frozenset()
+        sessions = dict.fromkeys(run.session for run in self.runs.values())
+        refs = [ref for session in sessions for ref in self.refs(self.failed_appends, session)]
+        return frozenset(ref for ref in refs if ref is not None)
+
+    def rewritten(self, session: str, after: int) -> bool:
+        """Whether maintenance may have removed rows of a session that were there at ``after``."""
+        return any(
+            event.position > after
+            and event.data.get("verb") in REWRITES
+            and event.data.get("session", session) == session
+            for event in self.of("maintenance.done")
+        ) or (bool(self.kills_in_rewrites) and self.kills_in_rewrites[-1] > after)
+
+    @cached_property
+    def kills_in_rewrites(self) -> tuple[int, ...]:
+        """Positions at which a server went away while a rewrite was under way: it may have been done unreported."""
+        ends = (*self.of("maintenance.done"), *self.of("maintenance.refused"))
+        kills = sorted((*self.crashes, *(event.position for event in self.of("server.shut_down"))))
+        found = []
+        for step in self.of("step.taken") if kills else ():
+            if step.data["verb"] in REWRITES:
+                kill = next((position for position in kills if position > step.position), None)
+                over = any(step.position < end.position < (kill or 0) for end in ends)
+                found += [kill] if kill is not None and not over else []
+        return tuple(found)

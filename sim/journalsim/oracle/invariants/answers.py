@@ -1,0 +1,70 @@
+"""What people are told about their answers to a question: the first one counts, and only a person's counts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from journalsim.history import Event
+from journalsim.oracle.facts.evidence import evidence, moment
+from journalsim.oracle.facts.facts import Facts
+from journalsim.oracle.invariants.invariant import HELD, Finding
+from journalsim.oracle.invariants.verdict import Violation
+
+
+def answers_count_once(facts: Facts) -> Iterator[Finding]:
+    """Judges each question about a call: two answers that differ never both count, and nobody approves but people."""
+    asked = [call.call_id for message in facts.messages.values() for call in message.calls]
+    for call_id in dict.fromkeys(str(event.subject) for event in facts.of("answer.answered")):
+        if asked.count(call_id) == 1:  # one that is asked for again may be answered again
+            yield _judge_differing(call_id, facts)
+    for event in facts.of("frame.published"):
+        if event.data["frame"] == "approval.resolved" and event.data.get("state") == "approved":
+            yield _judge_announced(event, facts)
+
+
+def _judge_differing(call_id: str, facts: Facts) -> Finding:
+    counted = [event for event, said in _answered(call_id, facts) if said == "resolved"]
+    other = next((event for event in counted if event.data["approved"] != counted[0].data["approved"]), None)
+    if other is None or facts.crashed_between(counted[0].position, other.position):
+        return HELD
+    first = counted[0]
+    return Violation(
+        invariant="one-request-one-effect",
+        promised=f"call {call_id} was {_says(first)} at {moment(first.position, facts)}, and that is the answer",
+        found=f"a person who {_says(other)} it after that was told that this counts",
+        evidence=evidence(facts, facts.runs.get(first.run or ""), first.position, other.position),
+        subject=call_id,
+    )
+
+
+def _answered(call_id: str, facts: Facts) -> Iterator[tuple[Event, str]]:
+    """Yields the answers that were delivered, and what was said of each; of two under way at once nobody can tell."""
+    both = (*facts.of("answer.delivered"), *facts.of("answer.answered"))
+    waiting: list[Event] = []
+    one = True
+    for event in sorted((e for e in both if e.subject == call_id), key=lambda e: e.position):
+        if event.kind == "answer.delivered":
+            one = not waiting
+            waiting.append(event)
+            continue
+        if one and waiting:
+            yield waiting[0], str(event.data["answer"])
+        del waiting[:1]
+
+
+def _judge_announced(event: Event, facts: Facts) -> Finding:
+    call_id = event.data["call_id"]
+    approvals = (e for e in facts.of("answer.delivered") if e.subject == call_id and e.data["approved"])
+    if any(e.position < event.position for e in approvals):
+        return HELD
+    return Violation(
+        invariant="one-request-one-effect",
+        promised=f"call {call_id} is approved when a person approves it",
+        found="readers are told that it was approved, and nobody has done that",
+        evidence=evidence(facts, facts.runs.get(event.run or ""), event.position),
+        subject=call_id,
+    )
+
+
+def _says(event: Event) -> str:
+    return "approved" if event.data["approved"] else "denied"

@@ -1,0 +1,154 @@
+"""The promise that only a rewrite rewrites."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from journalsim.contract.items import Item
+from journalsim.history import Event
+from journalsim.oracle.facts.changes import Change, changes
+from journalsim.oracle.facts.evidence import evidence, row_expected
+from journalsim.oracle.facts.facts import NEVER, REWRITES, Facts
+from journalsim.oracle.facts.row_lines import row_text, rows_text
+from journalsim.oracle.invariants.fencing import is_fencing
+from journalsim.oracle.invariants.invariant import HELD, Explanation, Finding, Invariant
+from journalsim.oracle.invariants.verdict import Violation
+
+
+def no_clobber(facts: Facts) -> Iterator[Finding]:
+    """Judges rows that were read twice, metadata that was set, and what happened while the history was rewritten."""
+    found = [change for change in facts.once(changes).values() if not is_fencing(change)]
+    yield from (_changed(change, facts) for change in found)
+    if not found:
+        yield from (HELD for reads in facts.reads.values() for _ in reads[1:])
+    yield from _judge_metadata(facts)
+    for event in facts.of("maintenance.done"):
+        if event.data.get("verb") == "compact":
+            yield from _judge_rewrite(event, facts)
+
+
+def _changed(change: Change, facts: Facts) -> Violation:
+    item, now = change.item, change.now
+    return Violation(
+        invariant="no-clobber",
+        promised=f"what a read of the journal showed of run {change.run.id} after its end stays as it is",
+        found="the row is gone" if now is None else f"the row has changed{_flags(item, now)}",
+        evidence=evidence(facts, change.run, change.before.position, change.after.position),
+        expected=(row_text(item),),
+        actual=() if now is None else (row_text(now),),
+        subject=change.subject,
+    )
+
+
+def _flags(item: Item, now: Item) -> str:
+    lost = [f"{key}: {value}" for key, value in item.metadata.items() if now.metadata.get(key) != value]
+    return f": it has lost {', '.join(lost)}" if lost else ""
+
+
+# --- metadata ------------------------------------------------------------------------------------
+
+
+def _judge_metadata(facts: Facts) -> Iterator[Finding]:
+    """Judges the flags of every message that was annotated, where all annotations of it agree."""
+    wanted: dict[tuple[str, str], tuple[list[object], Event]] = {}
+    for event in facts.of("maintenance.done"):
+        ref = _annotated(event, facts) if event.data.get("verb") == "annotate" else None
+        for key, value in event.data.get("metadata", {}).items() if ref is not None else ():
+            wanted.setdefault((str(ref), key), ([], event))[0].append(value)
+    for (ref, key), (values, event) in wanted.items():
+        rows = facts.kept(ref)
+        if not rows or any(value != values[0] for value in values) or facts.crashed_between(event.position, NEVER):
+            continue
+        if any(row.metadata.get(key) == values[0] for row in rows):
+            yield HELD
+            continue
+        yield Violation(
+            invariant="no-clobber",
+            promised=f"{ref} was annotated with {key}: {values[0]}",
+            found=f"the journal says {key}: {rows[-1].metadata.get(key)}",
+            evidence=evidence(facts, facts.runs.get(rows[-1].run_id or ""), event.position),
+            actual=rows_text(rows),
+            subject=ref,
+        )
+
+
+def _annotated(event: Event, facts: Facts) -> str | None:
+    """Returns the message that an annotation was about: what its name meant when the journal was read for it."""
+    reads = facts.reads.get(facts.session(event), ())
+    read = next((r for r in reversed(reads) if r.position < event.position and r.data["reason"] == "annotate"), None)
+    name = str(event.data.get("item") or "")
+    if read is None:
+        return None
+    pairs = tuple(zip(facts.items(read), facts.refs_in(read), strict=True))
+    if name.startswith("user"):
+        people = [ref for item, ref in pairs if item.kind == "user"]
+        number = int(name.removeprefix("user") or 0)
+        return people[number - 1] if 0 < number <= len(people) else None
+    alias = f"msg-{name.removeprefix('model.')}"
+    return next((ref for item, ref in pairs if alias in item.aliases), None)
+
+
+# --- rewrites ------------------------------------------------------------------------------------
+
+
+def _judge_rewrite(done: Event, facts: Facts) -> Iterator[Finding]:
+    """Judges what came into being while a summary was made: it is not part of the summary, so it stays."""
+    session = facts.session(done)
+    calls = (
+        c for c in facts.of("model.called") if c.data.get("purpose") == "compaction" and c.position < done.position
+    )
+    begun = next((call for call in reversed(tuple(calls)) if facts.session(call) == session), None)
+    if begun is None or session not in facts.final_reads:
+        return
+    later = any(e.position > done.position and e.data.get("verb") in REWRITES for e in facts.of("maintenance.done"))
+    if later or facts.crashed_between(begun.position, NEVER):
+        return
+    for ref, position in _new(session, facts):
+        if begun.position < position < done.position:
+            yield HELD if facts.kept(ref) else _rewritten(ref, begun, done, facts)
+
+
+def _new(session: str, facts: Facts) -> Iterator[tuple[str, int]]:
+    """Yields what came into being in a conversation, and when; nothing that something else explains is missing."""
+    for user in facts.users.values():
+        run = facts.runs.get(user.run or "")
+        if run is not None and run.session == session and not (run.rolled_back or user.ref in facts.unwritten):
+            yield user.ref, run.asked
+    for message in facts.messages.values():
+        run = facts.runs.get(message.run or "")
+        if run is not None and run.session == session and message.completed_before(run.end) and not message.empty:
+            assert message.completed is not None
+            if not (message.superseded or run.rolled_back or message.ref in facts.unwritten):
+                yield message.ref, message.completed.position
+
+
+def _rewritten(ref: str, begun: Event, done: Event, facts: Facts) -> Violation:
+    user = facts.users.get(ref)
+    row = row_expected(facts.messages[ref], "completed", facts) if user is None else None
+    return Violation(
+        invariant="no-clobber",
+        promised=f"{ref} came while the history was being summed up, and is not part of the summary",
+        found="the rewrite removed it",
+        evidence=evidence(facts, None, begun.position, done.position),
+        expected=(row or row_text(Item(kind="user", text=user.text if user is not None else "")),),
+        subject=ref,
+    )
+
+
+NO_CLOBBER = Invariant(
+    id="no-clobber",
+    family="truth",
+    promise="Only a rewrite removes or changes rows and their flags, and only those that it was based on.",
+    judge=no_clobber,
+    explain=Explanation(
+        meaning="A row that a page showed after the end of its run is there, word for word and flag for flag, whatever "
+        "happens to later runs; so is a flag that maintenance set, through every stop. A compaction replaces what it "
+        "has summed up, and nothing that came while it was at work. What is lost while its own run is active is the "
+        "business of other promises.",
+        example="Old messages are marked as hidden from the model; Stop makes the server write back its own, older "
+        "copy of the conversation, and they are shown to the model again.",
+        usual_cause="The conversation is stored by deleting all rows and inserting a copy from memory, without a look "
+        "at the revision on which the copy is based.",
+        cases=("aaif-goose/goose#7785", "aaif-goose/goose#7827", "hermes-webui#4205", "hermes-webui#6554"),
+    ),
+)

@@ -1,0 +1,321 @@
+"""The promise that the model is given what people see, but for what the policies take out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from attrs import frozen
+
+from journalsim.contract.items import HIDDEN_FROM_MODEL, Item
+from journalsim.history import Event
+from journalsim.oracle.facts.evidence import evidence
+from journalsim.oracle.facts.facts import REWRITES, Facts
+from journalsim.oracle.facts.losses import end_was_lost
+from journalsim.oracle.facts.records import ModelMessage, Run
+from journalsim.oracle.facts.row_lines import quoted, row_text, rows_text
+from journalsim.oracle.facts.run_ends import end_of, run_of_row
+from journalsim.oracle.facts.texts import is_whole, same_arguments
+from journalsim.oracle.invariants.invariant import HELD, Explanation, Finding, Invariant, needs
+from journalsim.oracle.invariants.ownership import left_to_others
+from journalsim.oracle.invariants.verdict import Violation
+
+
+def store_equals_context(facts: Facts) -> Iterator[Finding]:
+    """Judges every look at what the model is given, against what the journal shows in the end."""
+    for event in (*facts.calls, *facts.of("journal.context")):
+        read = facts.final_reads.get(facts.session(event))
+        if read is None or not ({"context", "items"} & event.data.keys()):
+            continue
+        look = _look(event, read, facts)
+        bad = next(_wrong(look, facts), None)
+        yield HELD if bad is None else bad
+
+
+_OWN_DOING = ("model.", "tool.", "store.", "frame.published")
+
+
+@frozen(kw_only=True)
+class _Look:
+    """One look at what the model is given.
+
+    Attributes:
+        event: the look.
+        session: its conversation.
+        since: from here on things may have happened too late for it.
+        rows: what the journal shows in the end, by what makes a row the same row.
+        given: likewise, of the look.
+        run: that asked; None where nobody did.
+    """
+
+    event: Event
+    session: str
+    since: int
+    rows: Mapping[str, Sequence[Item]]
+    given: Mapping[str, Sequence[Item]]
+    run: Run | None = None
+
+
+def _look(event: Event, read: Event, facts: Facts) -> _Look:
+    run = facts.runs.get(event.run or "") if event.kind == "model.called" else None
+    return _Look(
+        event=event,
+        session=facts.session(event),
+        since=_since(event, run, facts),
+        rows=facts.keyed(read),
+        given=facts.keyed(event),
+        run=run,
+    )
+
+
+def _since(event: Event, run: Run | None, facts: Facts) -> int:
+    """Returns the last event that certainly came before the context of a call was put together.
+
+    That is the last thing that the run itself did; what clients and other tasks do about a run tells nothing.
+    """
+    if event.kind != "model.called":
+        return event.position
+    asked = 0 if run is None else run.asked  # of a run that nobody accepted the first sign is not known
+    before = facts.history.events[asked : event.position]
+    own = (e.position for e in reversed(before) if e.run == event.run and e.kind.startswith(_OWN_DOING))
+    return next(own, asked)
+
+
+@frozen(kw_only=True)
+class _Wanted:
+    """A row that the model is to be given, once it is there.
+
+    Attributes:
+        key: what makes it the same row.
+        rows: it.
+        run: whose.
+        message: the model's message that it is, or that asked for the call; None for people's.
+    """
+
+    key: str
+    rows: Sequence[Item]
+    run: Run
+    message: ModelMessage | None
+
+
+def _wanted(facts: Facts) -> Mapping[str, tuple[_Wanted, ...]]:
+    """Returns the rows of each conversation that no policy, flag or rewrite takes out."""
+    return {session: tuple(_wanted_of(read, facts)) for session, read in facts.final_reads.items()}
+
+
+def _wanted_of(read: Event, facts: Facts) -> Iterator[_Wanted]:
+    rewritten = _rewritten_from(facts.session(read), facts)
+    for key, rows in facts.keyed(read).items():
+        item, ref = rows[0], _ref(key, facts)
+        run = facts.runs.get(run_of_row(item, ref, facts) or "")
+        tool = facts.tools.get(item.call_id or "")
+        message = facts.messages.get(key if tool is None else tool.message or "")
+        copies = len(rows) > 1 and item.kind != "user"
+        if run is None or copies or run.asked < rewritten or left_to_others(key, facts):
+            continue
+        if _is_given(item, ref, message, facts):
+            yield _Wanted(key=key, rows=rows, run=run, message=message)
+
+
+def _is_given(item: Item, ref: str | None, message: ModelMessage | None, facts: Facts) -> bool:
+    if item.kind == "marker":
+        run = facts.runs.get(item.run_id or "")
+        if run is not None and end_was_lost(run, facts):
+            return False  # the model was given another one
+        return item.state == "interrupted" and facts.history.policies.get("stopped_turn", "marker") == "marker"
+    if item.kind in ("tool_call", "tool_result"):
+        # of a message without a row of its own nobody sees whether it is given
+        asked = facts.kept(message.ref) if message is not None else ()
+        return bool(asked) and not _taken_out(asked[0], facts)
+    if item.kind == "assistant" and not (item.text or item.reasoning):
+        return False  # whether there may be such a row is for others to say
+    return ref is not None and not _taken_out(item, facts)
+
+
+# --- what may be wrong ---------------------------------------------------------------------------
+
+
+def _wrong(look: _Look, facts: Facts) -> Iterator[Violation]:
+    for key, items in look.given.items():
+        rows = look.rows.get(key, ())
+        if len(items) == len(rows) == 1 and _plainly_same(items[0], rows[0]):
+            continue
+        found = _wrong_item(key, items, rows, look, facts)
+        if found:
+            yield _bad(look, found, rows, items, facts)
+    for wanted in facts.once(_wanted)[look.session]:
+        if wanted.key not in look.given and _was_there(wanted, look, facts):
+            yield _bad(look, f"it does not hold {row_text(wanted.rows[0])}", wanted.rows, (), facts)
+
+
+def _plainly_same(item: Item, row: Item) -> bool:
+    """Whether two items say the same, and neither a flag nor a policy could forbid that; calls come in pairs."""
+    return item.text == row.text and row.state == "completed" and not row.metadata and item.call_id is None
+
+
+def _wrong_item(key: str, items: Sequence[Item], rows: Sequence[Item], look: _Look, facts: Facts) -> str:
+    """Returns what is wrong with items that the model is given; empty if nothing is."""
+    item, ref = items[0], _ref(key, facts)
+    if item.kind in ("tool_call", "tool_result"):
+        return _wrong_call(item, rows, look, facts)
+    if item.kind not in ("user", "assistant") or left_to_others(key, facts):
+        return ""
+    run = facts.runs.get(run_of_row(item, ref, facts) or "")
+    if not rows:
+        return _unseen(item, ref, run, look, facts)
+    if len(items) > len(rows):
+        return f"it holds {row_text(item)} {len(items)} times"
+    if ref is None or len(rows) > 1:
+        return ""  # whether the journal should hold such rows is asked there
+    if _hidden_at(rows[0], key, look, facts):
+        return f"it holds {row_text(item)}, which is hidden from the model"
+    if run is None or run.end > look.since or end_was_lost(run, facts):
+        return ""
+    if item.kind == "assistant" and rows[0].state == "interrupted" and _leaves_partials_out(facts):
+        return f"it holds {row_text(item)}, and interrupted text is not to be given"
+    late = ref in facts.messages and facts.messages[ref].late
+    if not late and rows[0].text != item.text:
+        return f"it says {quoted(item.text)} where the journal says {quoted(rows[0].text)}"
+    return ""
+
+
+def _ref(key: str, facts: Facts) -> str | None:
+    return key if key in facts.users or key in facts.messages else None
+
+
+def _unseen(item: Item, ref: str | None, run: Run | None, look: _Look, facts: Facts) -> str:
+    """Returns what is wrong with an item that the journal does not show."""
+    if ref is None:
+        # whether such a row belongs into the journal is asked there
+        return "" if item.origin == "synthetic" else f"it holds {row_text(item)}, which nobody said"
+    if run is None:
+        return ""
+    if end_of(run, facts)[1] == "rolled_back":
+        return f"it holds {row_text(item)} of a run that was taken back" if run.end < look.since else ""
+    # at the end both were looked at together; before that, the row may have been lost since
+    over = run.end < look.since and look.event.kind != "model.called"
+    return f"it holds {row_text(item)}, which the journal does not show" if over else ""
+
+
+def _wrong_call(item: Item, rows: Sequence[Item], look: _Look, facts: Facts) -> str:
+    call_id = item.call_id
+    there = [kind for kind in ("tool_call", "tool_result") if f"{kind} {call_id}" in look.given]
+    stored = [kind for kind in ("tool_call", "tool_result") if f"{kind} {call_id}" in look.rows]
+    if len(there) == 1 and len(stored) == 2 and facts.history.policies.get("orphans", "on_write") == "on_write":
+        lacks = "result" if there == ["tool_call"] else "request"
+        return f"it holds call {call_id} without its {lacks}"
+    if item.kind == "tool_call" and _half(call_id, facts, shown=bool(rows)):
+        return f"it holds half of a call, {row_text(item)}"
+    if item.kind == "tool_call" and rows and not same_arguments(item.arguments, rows[0].arguments):
+        return f"it holds {row_text(item)}, which is not the request that the journal holds"
+    return ""
+
+
+def _half(call_id: str | None, facts: Facts, *, shown: bool) -> bool:
+    """Whether the model was cut off inside a request, so that nobody knows what it would have asked.
+
+    Of a failed attempt the journal should not hold it either, which is for the judge of retries.
+    """
+    tool = facts.tools.get(call_id or "")
+    message = facts.messages.get((tool and tool.message) or "")
+    if message is None or message.completed is not None or (shown and message.superseded):
+        return False
+    return any(call.call_id == call_id and not is_whole(call.arguments) for call in message.calls)
+
+
+# --- what must be there --------------------------------------------------------------------------
+
+
+def _was_there(wanted: _Wanted, look: _Look, facts: Facts) -> bool:
+    """Whether a row was in the journal, for good, before the model was called."""
+    if wanted.run is not look.run:
+        return wanted.run.end < look.since
+    if wanted.message is None:
+        return not facts.history.capabilities.user_first  # else the judge of prompts speaks
+    earlier = wanted.message.turn != look.event.subject and wanted.message.completed_before(look.since)
+    return earlier and not wanted.message.superseded
+
+
+def _taken_out(item: Item, facts: Facts) -> bool:
+    """Whether a policy or a flag may keep a message from the model."""
+    partial = item.kind == "assistant" and item.state != "completed"
+    return _ever_hidden(item, facts) or (partial and _leaves_partials_out(facts))
+
+
+def _leaves_partials_out(facts: Facts) -> bool:
+    policies = facts.history.policies
+    return policies.get("partial_in_context") == "none" or policies.get("stopped_turn") == "user_only"
+
+
+def _rewritten_from(session: str, facts: Facts) -> int:
+    """Returns the position before which a run must have been accepted for a rewrite to take it in; -1 without one."""
+    done = (e for e in facts.of("maintenance.done") if e.data.get("verb") in REWRITES)
+    begun = [_begun(event, facts) for event in done if facts.session(event) == session]
+    return max((*begun, *facts.kills_in_rewrites), default=-1)
+
+
+def _begun(done: Event, facts: Facts) -> int:
+    """Returns the position from which a rewrite no longer takes in what comes."""
+    calls = [e for e in facts.of("model.called") if e.data.get("purpose") == "compaction"]
+    calls = [e for e in calls if e.position < done.position and facts.session(e) == facts.session(done)]
+    return calls[-1].position if calls and done.data["verb"] == "compact" else done.position
+
+
+# --- flags ---------------------------------------------------------------------------------------
+
+
+def _hidden_at(row: Item, ref: str, look: _Look, facts: Facts) -> bool:
+    """Whether a message was certainly hidden from the model when it was given."""
+    flags = [e for e in facts.of("maintenance.done") if HIDDEN_FROM_MODEL in e.data.get("metadata", {})]
+    own = [event for event in flags if event.data.get("item") == ref]
+    before = [event for event in own if event.position < look.since]
+    shown = bool(row.metadata.get(HIDDEN_FROM_MODEL))
+    return shown and bool(before) and all(event.data["metadata"][HIDDEN_FROM_MODEL] for event in own)
+
+
+def _ever_hidden(row: Item, facts: Facts) -> bool:
+    flagged = bool(row.metadata.get(HIDDEN_FROM_MODEL))
+    done = any(HIDDEN_FROM_MODEL in event.data.get("metadata", {}) for event in facts.of("maintenance.done"))
+    return flagged or done
+
+
+def _bad(look: _Look, found: str, rows: Sequence[Item], items: Sequence[Item], facts: Facts) -> Violation:
+    subject = (*items, *rows)[0]
+    run = facts.runs.get(subject.run_id or "")
+    at = look.event.subject if look.run is not None else None
+    return Violation(
+        invariant="store-equals-context",
+        promised="the model is given what the journal shows, but for what a policy or a flag takes out",
+        found=f"what {at or 'the next call'} is given differs: {found}",
+        evidence=tuple(sorted({*evidence(facts, run), look.event.position})),
+        expected=rows_text(rows),
+        actual=rows_text(items),
+        subject=subject.call_id or subject.id or at,
+    )
+
+
+STORE_EQUALS_CONTEXT = Invariant(
+    id="store-equals-context",
+    family="truth",
+    promise="What the model is given is what people see, but for what policies, flags and rewrites take out.",
+    judge=store_equals_context,
+    unclaimed=needs("context"),
+    explain=Explanation(
+        meaning="History and context are two views of one journal. Each call of the model, and above all the first "
+        "one after a stop, is given every message, call and result that people see, in the same words and once; of an "
+        "interrupted run also its marker, so that the model does not carry on with what was stopped. Interrupted text "
+        "and flagged messages are left out where a policy or a flag says so, a compacted past is replaced by its "
+        "summary, calls come with their results or not at all, and nothing is given that nobody sees.",
+        example="Stop keeps the half answer for the page alone. The person asks about it, and the model denies having "
+        "said it.",
+        usual_cause="Display and model memory are two stores, and some way out of a run writes to one of them; or "
+        "recovery puts a message back into one.",
+        cases=(
+            "bytedance/deer-flow#3572",
+            "dp-archive/archive#160",
+            "hermes-webui#2353",
+            "hermes-webui#4283",
+            "aaif-goose/goose#11996",
+            "aaif-goose/goose#11997",
+        ),
+    ),
+)

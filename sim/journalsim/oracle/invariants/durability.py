@@ -1,0 +1,401 @@
+"""Promises about what a crash leaves, and about what recovery makes of it.
+
+A crash is a kill of the process, or a loss of power under it.  What had been
+acknowledged by then must be there afterwards; what was under way may be there or
+not.  Who was told what counts, not what the system thinks that it has stored:
+
+* ``start`` returned: the person's message;
+* the end of a run was announced: its terminal;
+* a message was announced as completed, or an append of it returned: the message;
+* the result of a tool was announced: the result;
+* a delta named the row behind it: that text.  Under the policy ``sync: barriers`` a
+  loss of power may take the rows of text that no barrier has followed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from journalsim.contract.items import Item
+from journalsim.history import Event, History
+from journalsim.oracle.facts.allowances import dropped_whole, excused
+from journalsim.oracle.facts.changes import changed
+from journalsim.oracle.facts.evidence import evidence, moment, row_expected
+from journalsim.oracle.facts.facts import NEVER, Facts
+from journalsim.oracle.facts.item_keys import as_states
+from journalsim.oracle.facts.losses import end_was_lost, power_cut_between, prompt_was_lost, repeats, will_not_start
+from journalsim.oracle.facts.records import ModelMessage, Run, UserMessage
+from journalsim.oracle.facts.row_lines import quoted, row_text, rows_text
+from journalsim.oracle.facts.run_ends import how_ended
+from journalsim.oracle.invariants.invariant import HELD, Explanation, Finding, Invariant, Unsure
+from journalsim.oracle.invariants.lattice import grade_of_message, grade_of_result, with_grade
+from journalsim.oracle.invariants.ownership import left_to_others
+from journalsim.oracle.invariants.verdict import Violation
+
+# --- acknowledged-is-durable ---------------------------------------------------------------------
+
+
+def acknowledged_is_durable(facts: Facts) -> Iterator[Finding]:
+    """Judges everything that was acknowledged before the last crash."""
+    if not facts.crashes:
+        return
+    refused = will_not_start(facts)
+    for run in facts.runs.values():
+        if run.accepted.position > facts.crashes[-1] or run.rolled_back:
+            continue
+        if refused is not None:
+            yield _shut_out(run, refused, facts)
+            return
+        if not facts.rewritten(run.session, run.asked):
+            yield from _judge_run(run, facts)
+    yield from _judge_repeats(facts)
+
+
+def _judge_repeats(facts: Facts) -> Iterator[Finding]:
+    """Judges what was there at the very end, and had to outlive one more kill."""
+    for again in repeats(facts):
+        if again.gone:
+            yield Violation(
+                invariant="acknowledged-is-durable",
+                promised=f"the journal showed {row_text(again.gone[0])} when everything had come to rest",
+                found="after one more kill and restart it does not",
+                evidence=(again.before.position, again.after.position),
+                expected=rows_text(facts.items(again.before)),
+                actual=rows_text(as_states(again.after.data["items"])),
+                grade="accepted",
+            )
+
+
+def _shut_out(run: Run, refused: Event, facts: Facts) -> Violation:
+    accepted = run.accepted.position
+    return Violation(
+        invariant="acknowledged-is-durable",
+        promised=f"{quoted(run.text)} was accepted for run {run.id} at {moment(accepted, facts)}, "
+        "so it is there after a crash",
+        found=f"the journal cannot be opened any more: {refused.data['error']}",
+        evidence=(accepted, facts.crashes[-1], refused.position),
+        subject=run.id,
+        grade="accepted",
+    )
+
+
+def _judge_run(run: Run, facts: Facts) -> Iterator[Finding]:
+    reason = facts.unsettled(run)
+    if reason:
+        yield Unsure(reason)
+        return
+    user = next((user for user in facts.users.values() if user.run == run.id), None)
+    if user is not None and user.ref not in facts.unwritten and not changed(user.ref, run.session, facts):
+        yield from _judge_prompt(user, run, facts)
+        if not facts.kept(user.ref):
+            return  # one loss, told once
+    yield from _judge_end(run, facts)
+    for message in facts.messages.values():
+        if message.run == run.id:
+            yield from _judge_message(message, run, facts)
+    for call_id, tool in facts.tools.items():
+        if tool.run == run.id:
+            yield from _judge_result(call_id, run, facts)
+
+
+def _judge_prompt(user: UserMessage, run: Run, facts: Facts) -> Iterator[Finding]:
+    if facts.kept(user.ref):
+        yield HELD
+    elif prompt_was_lost(user, run, facts):
+        accepted = run.accepted.position
+        yield _lost(
+            run,
+            facts,
+            f"{user.ref} {quoted(user.text)} was accepted for run {run.id} at {moment(accepted, facts)}",
+            "the journal does not hold it after the crash",
+            Item(kind="user", text=user.text, run_id=run.id),
+            user.ref,
+            accepted,
+        )
+
+
+def _judge_end(run: Run, facts: Facts) -> Iterator[Finding]:
+    if run.ended is None or run.ended.position > facts.crashes[-1] or not facts.history.capabilities.terminals:
+        return
+    if changed(f"marker {run.id}", run.session, facts):
+        return
+    if not end_was_lost(run, facts):
+        yield HELD
+        return
+    state, cause = run.ended.data["state"], run.ended.data.get("cause")
+    markers = facts.markers.get(run.id, ())
+    says = " and ".join(how_ended(marker.state, marker.cause) for marker in markers)
+    yield _lost(
+        run,
+        facts,
+        f"run {run.id} was announced as {how_ended(state, cause)} at {moment(run.ended.position, facts)}",
+        f"after the crash its terminal says {says}" if markers else "after the crash the journal has no terminal of it",
+        Item(kind="marker", run_id=run.id, state=state, cause=cause),
+        run.id,
+        run.ended.position,
+        markers,
+    )
+
+
+def _judge_message(message: ModelMessage, run: Run, facts: Facts) -> Iterator[Finding]:
+    rows = facts.kept(message.ref)
+    elsewhere = left_to_others(message.ref, facts) or changed(message.ref, run.session, facts)
+    if elsewhere or message.superseded or message.empty:
+        return
+    done = _announced(message, facts)
+    if done is not None and message.completed is not None:
+        if excused(message, run, facts) or dropped_whole(message, run, facts):
+            return
+        if any(row.state == "completed" for row in rows) or _kept_as_calls(message, facts):
+            yield HELD
+        elif not (_stopped_first(message, run) or (rows and not facts.crashed_between(done, run.end))):
+            # a row of another state in a run that had ended is for completed-wins
+            yield _lost_message(message, run, done, rows, facts)
+    elif not any(row.state == "completed" for row in rows):
+        yield from _judge_text(message, run, rows, facts)
+
+
+def _kept_as_calls(message: ModelMessage, facts: Facts) -> bool:
+    """Whether a message that says nothing is kept as the calls that it asked for."""
+    bare = not (message.whole_text or message.whole_reasoning)
+    return bare and any(call.call_id in facts.call_rows for call in message.calls)
+
+
+def _stopped_first(message: ModelMessage, run: Run) -> bool:
+    """Whether the stop came first, so that a partial is as good."""
+    assert message.completed is not None
+    return run.stop is not None and run.stop.delivered.position < message.completed.position
+
+
+def _announced(message: ModelMessage, facts: Facts) -> int | None:
+    """Returns the position at which a completed message was acknowledged before the last crash."""
+    done = next(_published(message, "message.completed", facts.crashes[-1], facts), None)
+    if done is not None:
+        return done.position
+    session = facts.runs[message.run or ""].session
+    stored = (
+        event.position
+        for event in facts.of("store.acknowledged")
+        if event.position < facts.crashes[-1]
+        and (event.data["item"].kind, event.data["item"].state) == ("assistant", "completed")
+        and message.ref in facts.refs([event.data["item"]], session)
+    )
+    return next(stored, None)
+
+
+def _published(message: ModelMessage, kind: str, before: int, facts: Facts) -> Iterator[Event]:
+    """Yields what was announced of a message before a position."""
+    for journal_id, ref in facts.shown_as.items():
+        for frame in facts.frames[journal_id] if ref == message.ref else ():
+            if frame.kind == "frame.published" and frame.data["frame"] == kind and frame.position < before:
+                yield frame
+
+
+def _lost_message(message: ModelMessage, run: Run, done: int, rows: tuple[Item, ...], facts: Facts) -> Violation:
+    grade, who = grade_of_message(message.ref, facts, facts.crashes[-1])
+    found = "after the crash the journal holds only a part of it" if rows else "the journal does not hold it any more"
+    return Violation(
+        invariant="acknowledged-is-durable",
+        promised=f"message {message.ref} {quoted(message.whole_text)} was acknowledged at {moment(done, facts)}",
+        found=with_grade(found, grade, who),
+        evidence=evidence(facts, run, done, facts.crashes[-1]),
+        expected=(row_expected(message, "completed", facts),),
+        actual=rows_text(rows),
+        subject=message.ref,
+        grade=grade,
+    )
+
+
+def _judge_text(message: ModelMessage, run: Run, rows: tuple[Item, ...], facts: Facts) -> Iterator[Finding]:
+    """Judges the text of an open message whose rows were there before the crash."""
+    first = facts.crashes[0]
+    lazy = facts.history.policies.get("sync") == "barriers" and power_cut_between(0, NEVER, facts)
+    if lazy or run.end < first or dropped_whole(message, run, facts):
+        return
+    deltas = _published(message, "message.delta", first, facts)
+    told = [frame for frame in deltas if frame.data.get("event_id") is not None]
+    text = "".join(str(frame.data.get("text", "")) for frame in told)
+    if not text:
+        return
+    kept = max((row.text for row in rows), key=len, default="")
+    if len(kept) >= len(text):
+        yield HELD
+        return
+    yield _lost(
+        run,
+        facts,
+        f"{quoted(text)} of message {message.ref} was announced with its rows by {moment(told[-1].position, facts)}",
+        f"the journal keeps {quoted(kept)}" if rows else "the journal keeps nothing of it",
+        Item(kind="assistant", text=text, state="interrupted", run_id=run.id),
+        message.ref,
+        told[-1].position,
+        rows,
+    )
+
+
+def _judge_result(call_id: str, run: Run, facts: Facts) -> Iterator[Finding]:
+    for frame in facts.of("frame.published"):
+        closed = frame.data["frame"] == "tool.closed" and frame.data.get("call_id") == call_id
+        if closed and frame.data.get("state") in ("completed", "failed") and frame.position < facts.crashes[-1]:
+            rows = tuple(row for row in facts.call_rows.get(call_id, ()) if row.kind == "tool_result")
+            if any(row.state == frame.data["state"] for row in rows):
+                yield HELD
+                return
+            grade, who = grade_of_result(call_id, facts)
+            yield Violation(
+                invariant="acknowledged-is-durable",
+                promised=f"the result of call {call_id} was announced at {moment(frame.position, facts)}",
+                found=with_grade("the journal does not hold it after the crash", grade, who),
+                evidence=evidence(facts, run, frame.position, facts.crashes[-1]),
+                actual=rows_text(rows),
+                subject=call_id,
+                grade=grade,
+            )
+            return
+
+
+def _lost(
+    run: Run,
+    facts: Facts,
+    promised: str,
+    found: str,
+    expected: Item,
+    subject: str,
+    position: int,
+    actual: tuple[Item, ...] = (),
+) -> Violation:
+    return Violation(
+        invariant="acknowledged-is-durable",
+        promised=promised,
+        found=found,
+        evidence=evidence(facts, run, position, facts.crashes[-1]),
+        expected=(row_text(expected),),
+        actual=rows_text(actual),
+        subject=subject,
+        grade="sent" if expected.kind != "user" else "accepted",
+    )
+
+
+# --- recovery-adds-only-proven -------------------------------------------------------------------
+
+
+def recovery_adds_only_proven(facts: Facts) -> Iterator[Finding]:
+    """Judges the end of every run that a crash cut off."""
+    for run in facts.runs.values():
+        asked, markers = run.asked, facts.markers.get(run.id, ())
+        if not facts.crashed_between(asked, run.end) or facts.rewritten(run.session, asked) or run.rolled_back:
+            continue
+        if facts.unsettled(run) or len(markers) != 1:
+            continue  # how many there are is for the judge of terminals
+        wrong = _unproven(markers[0], run, facts)
+        if not wrong:
+            yield HELD
+            continue
+        crash = next(position for position in facts.crashes if asked < position < run.end)
+        yield Violation(
+            invariant="recovery-adds-only-proven",
+            promised=f"run {run.id} was cut off by the crash at {moment(crash, facts)}, "
+            "and recovery says nothing that did not happen",
+            found=f"its terminal says {how_ended(markers[0].state, markers[0].cause)}, and {wrong}",
+            evidence=evidence(facts, run, crash),
+            expected=(row_text(Item(kind="marker", run_id=run.id, state="interrupted", cause="crashed")),),
+            actual=rows_text(markers),
+            subject=run.id,
+        )
+
+
+def _unproven(marker: Item, run: Run, facts: Facts) -> str:
+    """Returns what in the end of a run never happened; empty if all of it did."""
+    own = [message for message in facts.messages.values() if message.run == run.id]
+    if marker.state != "completed":
+        return ""  # whether it was stopped is for stop-ends-run
+    if not own or own[-1].completed is None:
+        return "the model never finished its answer"
+    return "the model had yet to be told what its tools did" if own[-1].calls else ""
+
+
+# --- recovery-is-idempotent ----------------------------------------------------------------------
+
+
+def recovery_is_idempotent(facts: Facts) -> Iterator[Finding]:
+    """Judges what every further restart shows, at the very end of a case with a crash."""
+    for again in repeats(facts):
+        if again.gone:
+            continue  # what recovery then makes of the rest follows from that, and it is told once
+        if not (again.new or again.altered):
+            yield HELD
+            continue
+        what = f"adds {row_text(again.new[0])}" if again.new else f"makes it say {row_text(again.altered[0])}"
+        yield Violation(
+            invariant="recovery-is-idempotent",
+            promised="everything had come to rest, so one more kill and restart changes nothing",
+            found=f"it {what}",
+            evidence=(again.before.position, again.after.position),
+            expected=rows_text(facts.items(again.before)),
+            actual=rows_text(as_states(again.after.data["items"])),
+        )
+
+
+# --- the family ----------------------------------------------------------------------------------
+
+
+def crash_unclaimed(history: History) -> str:
+    """Says why nothing is promised about crashes: the adapter promises nothing, or the disk lied."""
+    if history.capabilities.crash == "none":
+        return "the adapter does not declare crash"
+    lie = next((event for event in history.of("disk.failed") if event.data.get("fault") == "lie"), None)
+    return f"the disk lied: {lie.subject} said yes and did nothing, so nothing can be promised" if lie else ""
+
+
+DURABILITY: tuple[Invariant, ...] = (
+    Invariant(
+        id="acknowledged-is-durable",
+        family="durability",
+        promise="What was acknowledged before a crash is there after it: accepted messages, announced ends, "
+        "completed messages, results, and text whose rows were named.",
+        judge=acknowledged_is_durable,
+        unclaimed=crash_unclaimed,
+        explain=Explanation(
+            meaning="A kill takes the memory of the process; a power cut also takes what was not synced. Neither may "
+            "take what somebody had been told: that a message was accepted, that a run has ended and how, that an "
+            "answer is complete, what a tool returned. Something that was under way may be there or not. With the "
+            "policy sync: barriers, text of an answer that is not complete may go in a power cut.",
+            example="The journal runs SQLite in WAL mode with synchronous=NORMAL; an answer is announced as complete, "
+            "the power fails, and after the restart the answer is gone, although no error was ever reported.",
+            usual_cause="The commit is acknowledged before it is synced, the file is synced but not the folder that "
+            "names it, a failed write is swallowed, or a torn line takes its neighbour with it.",
+            cases=("openai/codex#29500", "cline/cline#4043"),
+        ),
+    ),
+    Invariant(
+        id="recovery-adds-only-proven",
+        family="durability",
+        promise="What recovery says of a run that a crash cut off is what its rows prove, and nothing else.",
+        judge=recovery_adds_only_proven,
+        unclaimed=crash_unclaimed,
+        explain=Explanation(
+            meaning="After a crash somebody must end the runs that were open. They ended because the server went "
+            "down, unless the rows prove another end: a run whose answer was never finished is not completed, and one "
+            "that nobody stopped was not stopped. That texts and results are real is the business of "
+            "honest-provenance.",
+            example="The server is killed in mid-answer; the next one marks every open run as completed, and the "
+            "half answer is taken for the whole one.",
+            usual_cause="Recovery sets one state for all that it finds open, the one that the happy path uses.",
+        ),
+    ),
+    Invariant(
+        id="recovery-is-idempotent",
+        family="durability",
+        promise="Recovery that has been done changes nothing more, however often the server is killed and started.",
+        judge=recovery_is_idempotent,
+        unclaimed=crash_unclaimed,
+        explain=Explanation(
+            meaning="A server that crashes once may crash again, also while it recovers. At the end of every case with "
+            "a crash the server is killed once more at rest and started again: the journal then shows exactly what it "
+            "showed before.",
+            example="After every restart a further notice says that the run was interrupted.",
+            usual_cause="Recovery looks for what it should repair and not for what it has already repaired, or it "
+            "writes its rows under fresh ids.",
+        ),
+    ),
+)

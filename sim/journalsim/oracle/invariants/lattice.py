@@ -1,0 +1,102 @@
+"""How far a message had come before it was lost.
+
+A loss is the worse, the more of the world had already relied on the message.  The
+lines, each with what a history shows of it:
+
+* *emitted*: the harness handed it over, and that is all;
+* *received*: the system came back for more, or acted on it;
+* *accepted*: it took responsibility: ``start`` returned, the store acknowledged the
+  row, or a frame named the row behind it;
+* *synced*: it was still there after a kill;
+* *sent*: it was announced to whoever watches;
+* *applied*: a client showed it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from journalsim.history import Event
+from journalsim.oracle.facts.facts import NEVER, Facts
+from journalsim.oracle.invariants.verdict import GRADES, Grade
+
+_SAID: Mapping[Grade, str] = {
+    "emitted": "the model had emitted it",
+    "received": "the system had received it",
+    "accepted": "it had been accepted",
+    "synced": "it had outlived a kill of the server",
+    "sent": "it had been announced to clients",
+}
+_TOLD = ("message.delta", "message.completed", "message.interrupted")
+_RESULTS = ("completed", "failed")
+
+
+def with_grade(found: str, grade: Grade, who: str = "") -> str:
+    """Returns the sentence with how far the message had come; ``who`` is a client that showed it."""
+    if not grade:
+        return found
+    return f"{found}; {_SAID[grade] if grade != 'applied' else f'it had been shown by {who}'}"
+
+
+def grade_of_message(ref: str, facts: Facts, before: float = NEVER) -> tuple[Grade, str]:
+    """Returns the furthest line that a message had crossed before a position, and who showed it."""
+    crossed: list[tuple[Grade, str]] = [("emitted", "")]
+    for frame in _frames(ref, facts, before):
+        crossed.append(("applied", frame.actor) if frame.kind == "client.applied" else ("sent", ""))
+        crossed += [("accepted", "")] if frame.data.get("event_id") is not None else []
+    if ref in facts.users:
+        since = facts.users[ref].sent.position
+        crossed += [("accepted", "")] if facts.users[ref].accepted is not None else []
+    else:
+        since = facts.messages[ref].begin
+        crossed += _received(since, facts.messages[ref].run, facts, before)
+    crossed += _read(ref, since, facts, before)
+    crossed += [("accepted", "")] if _acknowledged(ref, facts, before) else []
+    return max(crossed, key=lambda line: GRADES.index(line[0]))
+
+
+def grade_of_result(call_id: str, facts: Facts) -> tuple[Grade, str]:
+    """Returns the furthest line that the result of a tool had crossed, and who showed it."""
+    tool = facts.tools[call_id]
+    end = tool.returned or tool.failed or next(iter(tool.started), None)  # a sub-agent's call has none of them
+    crossed: list[tuple[Grade, str]] = [("emitted", "")]
+    crossed += _received(end.position, tool.run, facts, NEVER) if end is not None else []
+    for event in facts.of("client.applied"):
+        closed = event.data["frame"] == "tool.closed" and event.data.get("call_id") == call_id
+        crossed += [("applied", event.actor)] if closed and event.data.get("state") in _RESULTS else []
+    for event in facts.of("store.acknowledged"):
+        item = event.data["item"]
+        crossed += [("accepted", "")] if item.call_id == call_id and item.state in _RESULTS else []
+    return max(crossed, key=lambda line: GRADES.index(line[0]))
+
+
+def _frames(ref: str, facts: Facts, before: float) -> Iterator[Event]:
+    for journal_id, shown in facts.shown_as.items():
+        for event in facts.frames[journal_id] if shown == ref else ():
+            if event.position < before and event.data["frame"] in _TOLD:
+                yield event
+
+
+def _received(since: int, run: str | None, facts: Facts, before: float) -> list[tuple[Grade, str]]:
+    """Whether the system did anything for the run after a hand-over."""
+    after = facts.history.events[since + 1 :]
+    own = (e for e in after if e.run == run and e.position < before and not e.kind.startswith("stop."))
+    return [("received", "")] if next(own, None) is not None else []
+
+
+def _read(ref: str, since: int, facts: Facts, before: float) -> list[tuple[Grade, str]]:
+    """What reads of the journal that held the message say about it."""
+    crossed: list[tuple[Grade, str]] = []
+    for read in (read for reads in facts.reads.values() for read in reads):
+        if since < read.position < before and ref in facts.refs_in(read):
+            crossed.append(("synced" if facts.crashed_between(since, read.position) else "accepted", ""))
+            for event in facts.of("client.reloaded"):
+                if read.position < event.position < before and event.data["items"] == read.data["items"]:
+                    crossed.append(("applied", event.actor))
+    return crossed
+
+
+def _acknowledged(ref: str, facts: Facts, before: float) -> bool:
+    done = [event.data["item"] for event in facts.of("store.acknowledged") if event.position < before]
+    sessions = dict.fromkeys(run.session for run in facts.runs.values())
+    return any(ref in facts.refs(done, session) for session in sessions)

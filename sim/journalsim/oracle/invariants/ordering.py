@@ -1,0 +1,116 @@
+"""The promise that rows stand in the order in which things happened."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from journalsim.contract.items import Item
+from journalsim.history import Event
+from journalsim.oracle.facts.evidence import evidence
+from journalsim.oracle.facts.facts import Facts
+from journalsim.oracle.facts.records import Run
+from journalsim.oracle.facts.row_lines import row_text, rows_text
+from journalsim.oracle.facts.run_ends import run_of_row
+from journalsim.oracle.invariants.invariant import HELD, Explanation, Finding, Invariant
+from journalsim.oracle.invariants.ownership import faults
+from journalsim.oracle.invariants.verdict import Violation
+
+
+def ordered_history(facts: Facts) -> Iterator[Finding]:
+    """Judges the order of each conversation at the end, and of what the model was given last."""
+    looks = list(facts.final_reads.values())
+    if facts.history.capabilities.context:
+        given = (*facts.calls, *facts.of("journal.context"))
+        last = {facts.session(look): look for look in given if "items" in look.data or "context" in look.data}
+        looks += last.values()
+    for look in looks:
+        wrong = None if _as_at_the_end(look, facts) else _disorder(look, facts)
+        if wrong is not None:
+            yield _bad(look, *wrong, facts)
+            return  # the same rows stand in all later looks
+        if len(facts.items(look)) > 1:
+            yield HELD
+
+
+def _as_at_the_end(look: Event, facts: Facts) -> bool:
+    """Whether what the model is given stands in the order of the final read, which has been judged by then."""
+    final = facts.final_reads.get(facts.session(look))
+    if final is None or final is look:
+        return False
+    places = {key: place for place, key in enumerate(facts.keyed(final))}
+    order = [places.get(key, -1) for key in facts.keyed(look)]
+    return order == sorted(order) and all(len(items) == 1 for items in facts.keyed(look).values())
+
+
+def _disorder(look: Event, facts: Facts) -> tuple[int, int] | None:
+    """Returns the indexes of two items that stand in the wrong order, the later one first."""
+    items, refs = facts.items(look), facts.refs_in(look)
+    session = facts.session(look)
+    late = facts.once(faults).get(session, {}) if look is facts.final_reads.get(session) else {}
+    newest: tuple[float, int] = (-1.0, 0)  # the run that was asked for last so far
+    said: dict[str, tuple[int, int]] = {}  # of each run, the message that began last so far
+    known: dict[str, bool] = {}
+    results: dict[str | None, int] = {}
+    for index, (item, ref) in enumerate(zip(items, refs, strict=True)):
+        run = facts.runs.get(run_of_row(item, ref, facts) or "")
+        if run is None or index in late:
+            continue
+        if run.end < newest[0]:
+            return newest[1], index
+        if run.asked > newest[0]:
+            newest = run.asked, index
+        if item.kind == "tool_result":
+            results.setdefault(item.call_id, index)
+        elif item.kind == "tool_call" and item.call_id in results and _once(item.call_id, items):
+            return results[item.call_id], index
+        elif ref is not None and ref not in known and not _replaced(ref, facts):
+            known[ref] = True
+            begin = -1 if item.kind == "user" else facts.messages[ref].begin
+            last = said.setdefault(run.id, (begin, index))
+            if begin < last[0]:
+                return last[1], index
+            said[run.id] = (begin, index)
+    return None
+
+
+def _once(call_id: str | None, items: Sequence[Item]) -> bool:
+    """Whether a call has one request and one result: anything else is for the judge of pairs."""
+    return sorted(item.kind for item in items if item.call_id == call_id) == ["tool_call", "tool_result"]
+
+
+def _replaced(ref: str, facts: Facts) -> bool:
+    return ref in facts.messages and facts.messages[ref].superseded
+
+
+def _bad(look: Event, earlier: int, later: int, facts: Facts) -> Violation:
+    items, refs = facts.items(look), facts.refs_in(look)
+    where = "the journal" if look.kind == "journal.read" else "what the model is given"
+    run: Run | None = facts.runs.get(run_of_row(items[later], refs[later], facts) or "")
+    return Violation(
+        invariant="ordered-history",
+        promised=f"{row_text(items[later])} came before {row_text(items[earlier])}",
+        found=f"in {where} it stands behind it",
+        evidence=tuple(sorted({*evidence(facts, run), look.position})),
+        expected=rows_text((items[later], *items[earlier:later])),
+        actual=rows_text(items[earlier : later + 1]),
+        subject=refs[later] or items[later].call_id or items[later].run_id,
+    )
+
+
+ORDERED_HISTORY = Invariant(
+    id="ordered-history",
+    family="truth",
+    promise="Rows stand in the order of their runs, and within a run in the order in which things happened.",
+    judge=ordered_history,
+    explain=Explanation(
+        meaning="A run that was over before another was accepted stands before it as a whole. Within a run the "
+        "person's message comes first, then the model's in the order in which it began them, and a result after its "
+        "request. The order is that of the journal's own numbers: a clock that jumps, or that is coarser than two "
+        "events, changes nothing. Runs that overlap may be mixed, in the order of what happened.",
+        example="The wall clock is set back while a tool runs; rows are sorted by time, the result stands before its "
+        "request, and the provider refuses the conversation.",
+        usual_cause="Rows are sorted by a time stamp, or get their number when they are begun and are written when "
+        "they end.",
+        cases=("aaif-goose/goose#9461", "aaif-goose/goose#9479", "openai/codex#42407"),
+    ),
+)

@@ -1,0 +1,116 @@
+"""What a page shows of tool calls, and of the questions that wait for a person."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+
+from journalsim.contract.items import Item
+from journalsim.history import Event
+from journalsim.oracle.facts.facts import Facts
+from journalsim.oracle.invariants.invariant import HELD, Finding
+from journalsim.oracle.invariants.verdict import Violation
+
+_CALLS = {"tool.requested": "tool_call", "tool.closed": "tool_result"}
+Row = tuple[str, str]
+"""``tool_call`` or ``tool_result``, and the id of the call."""
+
+
+def calls_shown(facts: Facts, view: Event, read: Event) -> Finding:
+    """Judges the calls and results on a page: those that an undisturbed reader was told of, each result with its call.
+
+    What does not last, as what a failed attempt asked for, may be there or not.
+    """
+    published = [event.data for event in facts.of("frame.published") if event.data["frame"] in _CALLS]
+    told = {(_CALLS[data["frame"]], data["call_id"]): True for data in published}
+    kept, shown = _rows(read.data["items"]), _rows(view.data["items"])
+    once_there = {row: True for look in facts.reads[view.data["session"]] for row in _rows(look.data["items"])}
+    bare = [("tool_call", call) for kind, call in shown if kind == "tool_result"]
+    missing = next((row for row in kept if (row in told or row in bare) and row not in shown), None)
+    stray = next((row for row in shown if row not in told and row not in once_there), None)
+    wrong = missing or stray
+    if wrong is None:
+        return HELD
+    kind, call = wrong[0].replace("_", " "), wrong[1]
+    return Violation(
+        invariant="replay-equals-live",
+        promised="a page that reattaches shows the same tool calls as an undisturbed reader",
+        found=f"{view.actor} shows {'no' if missing else 'a'} {kind} {call}, and "
+        f"{'an' if missing else 'no'} undisturbed reader does",
+        evidence=(view.position, read.position),
+        subject=call,
+    )
+
+
+def calls_at_work(facts: Facts, view: Event) -> list[str]:
+    """Returns the calls of which a page shows no result, and the journal holds one."""
+    read = facts.final_reads.get(view.data["session"])
+    if read is None or facts.history.policies.get("orphans") == "on_read":  # which adds results that nobody was told of
+        return []
+    kept, shown = _rows(read.data["items"]), _rows(view.data["items"])
+    open_ones = (call for kind, call in shown if kind == "tool_call" and ("tool_result", call) not in shown)
+    return [call for call in open_ones if ("tool_result", call) in kept]
+
+
+def _rows(items: Iterable[Item]) -> list[Row]:
+    return [(item.kind, item.call_id or "") for item in items if item.kind in ("tool_call", "tool_result")]
+
+
+# --- questions -----------------------------------------------------------------------------------
+
+
+def questions_shown(facts: Facts, view: Event, runs: Collection[str]) -> Finding:
+    """Judges which questions a page shows, whose stream is open, when nothing happens any more.
+
+    Args:
+        facts: of the history.
+        view: what the page shows.
+        runs: that are under way in its session.
+    """
+    waiting: dict[str, str] = {}
+    for event in facts.of("frame.published"):
+        if event.run in runs:
+            _take(waiting, event)
+    by_history, by_stream = _shown(facts, view)
+    missing = next((call for call in waiting if call not in by_stream and call not in by_history), None)
+    stray = next((call for call in by_stream if call not in waiting), None)
+    wrong = missing or stray
+    if wrong is None:
+        return HELD
+    return Violation(
+        invariant="replay-equals-live",
+        promised="a page whose stream is open shows every question that waits for an answer, and no other",
+        found=f"{view.actor} {'does not ask' if missing else 'asks'} about {wrong}, which "
+        f"{'waits' if missing else 'does not wait'} for an answer",
+        evidence=(view.position,),
+        subject=wrong,
+    )
+
+
+def _shown(facts: Facts, view: Event) -> tuple[list[str], dict[str, str]]:
+    """Returns the calls that the page's history showed as open, and those of which the stream said that they wait."""
+    by_history: list[str] = []
+    by_stream: dict[str, str] = {}
+    kinds = ("client.reloaded", "client.control", "client.applied")
+    mine = (event for kind in kinds for event in facts.of(kind) if event.actor == view.actor)
+    for event in sorted(mine, key=lambda event: event.position):
+        if event.kind == "client.applied":
+            _take(by_stream, event)
+        elif event.kind == "client.reloaded":
+            by_history = [i.call_id or "" for i in event.data["items"] if i.kind == "tool_call" and i.state == "open"]
+            by_stream.clear()
+        elif event.data["attachment"] == "restart" or event.data["whole_turn"]:
+            by_history.clear()
+            by_stream.clear()
+    return by_history, by_stream
+
+
+def _take(questions: dict[str, str], event: Event) -> None:
+    """Takes a frame into what waits for an answer, by call with its run."""
+    frame, call = event.data["frame"], event.data.get("call_id") or ""
+    if frame == "approval.requested":
+        questions[call] = event.run or ""
+    elif frame in ("approval.resolved", "tool.closed"):
+        questions.pop(call, None)
+    elif frame == "run.ended":
+        for one in [one for one, run in questions.items() if run == event.run]:
+            del questions[one]
