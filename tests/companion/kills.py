@@ -36,9 +36,14 @@ from attrs import Factory, define, frozen
 
 from journalsim.actors.disk.worlds import Draw
 from journalsim.contract.disk_port import DiskPort
+from journalsim.contract.events.client_events import ClientApplied
+from journalsim.contract.events.event_record import EventRecord
+from journalsim.contract.events.harness_events import QuietReached
+from journalsim.contract.events.journal_events import JournalRead
+from journalsim.contract.events.server_events import RunAccepted, RunEnded, ServerCrashed, ServerStarted
 from journalsim.contract.frames import Frame
 from journalsim.engine.world import World
-from journalsim.history import Event, History
+from journalsim.history import Event, EventOf, History
 from journalsim.hosts.loading import adapter_from
 from journalsim.oracle.invariants.judge import check_history
 from journalsim.oracle.invariants.verdict import Status, Verdict
@@ -346,17 +351,17 @@ def look(name: str, folder: str, child: Child) -> Found:
     trio.run(_set_up, journal, folder, ports)
     events = list(child.events)
 
-    def add(kind: str, run: str | None = None, **data: Any) -> None:
-        events.append(Event(len(events), events[-1].time_ns if events else 0, 0, "server", kind, run, None, data))
+    def add(data: EventRecord) -> None:
+        events.append(EventOf(len(events), events[-1].time_ns if events else 0, 0, "server", data))
 
-    add("server.crashed")
-    add("server.started", incarnation=2)
+    add(ServerCrashed())
+    add(ServerStarted(incarnation=2))
     for frame in ports.frames:
         if frame.kind == "run.ended":
-            add("run.ended", frame.run_id, state=frame.state, cause=frame.cause)
+            add(RunEnded(run=frame.run_id, state=frame.state, cause=frame.cause))
     for session in sorted(journal.server.state.sessions) or ["main"]:
-        add("journal.read", items=journal.read(session), reason="quiet", session=session)
-    add("quiet.reached", unfinished=[])
+        add(JournalRead(items=tuple(journal.read(session)), reason="quiet", session=session))
+    add(QuietReached(unfinished=(), waits_for=()))
     rows = journal.server.writer.store.load()
     journal.server.writer.store.close()
     history = History(events=tuple(events), capabilities=CAPABILITIES)
@@ -371,9 +376,9 @@ def complaints(child: Child, found: Found, again: Found) -> list[str]:
     texts = {row.payload["text"] for row in found.rows if row.kind == "run.accepted"}
     ended = {row.run_id: row.kind for row in found.rows if row.kind in TERMINALS}
     for event in child.events:
-        if event.kind == "run.accepted" and event.data["text"] not in texts:
+        if isinstance(event.data, RunAccepted) and event.data.text not in texts:
             wrong.append("an accepted prompt is lost")
-        elif event.kind == "run.ended" and event.run not in ended:
+        elif isinstance(event.data, RunEnded) and event.run not in ended:
             wrong.append("an announced end is lost")
     if set(ended) != {row.run_id for row in found.rows if not row.run_id.startswith("@")}:
         wrong.append("a run is left open")
@@ -389,10 +394,11 @@ def _applied_and_lost(child: Child, found: Found) -> list[str]:
     """Returns a complaint if text that a client had shown is nowhere; every event is synced before it is shown."""
     shown: dict[str, str] = {}
     for event in child.events:
-        if event.kind == "client.applied" and event.data.get("frame") == "message.delta":
-            shown[event.data["message"]] = shown.get(event.data["message"], "") + event.data["text"]
-    [read] = [event for event in found.history.events if event.kind == "journal.read"][-1:]
-    kept = {item.id: item.text for item in read.data["items"]}
+        data = event.data
+        if isinstance(data, ClientApplied) and data.frame == "message.delta":
+            shown[data.message] = shown.get(data.message, "") + data.text
+    read = found.history.last(JournalRead)
+    kept = {item.id: item.text for item in read.data.items}
     return ["text that was on a screen is lost"] * any(
         not kept.get(message, "").startswith(text) for message, text in shown.items()
     )

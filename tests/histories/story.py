@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from made_events import made_event
+
 from journalsim.contract.capabilities import Capabilities
 from journalsim.contract.items import Item, Statistics
 from journalsim.history import Event, History
@@ -75,7 +77,7 @@ class Story:
         """Anything, a millisecond after what was before."""
         self.now_ns += 1_000_000
         position = len(self.events)
-        self.events.append(Event(position, self.now_ns, position, by, kind, run, subject, data))
+        self.events.append(made_event(position, self.now_ns, by, kind, run, subject, **data))
         return self
 
     def later(self, seconds: float):
@@ -115,10 +117,9 @@ class Story:
     ):
         """The system calls the model; what it gives the model is told only where it matters."""
         self.runs[turn] = run
-        given = {} if context is None else {"context": context}
-        session = {"session": "s1"} if purpose == "compaction" else {}
-        about = {"attempt": attempt, "purpose": purpose, "who": who}
-        return self.event("model.called", run, turn, by="model", **about, **session, **given)
+        session = "s1" if purpose == "compaction" else ""
+        about = {"attempt": attempt, "purpose": purpose, "who": who, "session": session, "context": context}
+        return self.event("model.called", run, turn, by="model", **about)
 
     def says(
         self,
@@ -153,6 +154,8 @@ class Story:
         """A frame is published, or applied by a client."""
         data = {"frame": frame, "message": f"j-{ref}", "source": self._id(ref) if source else None, "text": ""} | data
         kind = "client.applied" if by else "frame.published"
+        if not by:
+            data.pop("reasoning", None)  # published frames are recorded without it
         return self.event(kind, self._run(ref), by=by or "server", **data)
 
     def completes(self, ref: str, late: bool = False, more: str = ""):

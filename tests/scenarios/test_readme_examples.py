@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 import yaml
 from document_blocks import ROOT, Block, blocks, document, examples
-from journalsim.scenario.values.scenario import Scenario
 from jsonschema import Draft7Validator
 
 from journalsim.cli import COMMANDS
 from journalsim.contract.capabilities import POLICIES
+from journalsim.contract.events.harness_events import StepSkipped
 from journalsim.engine.hosting import host
 from journalsim.errors import Exit
 from journalsim.hosts.loading import load_adapter
@@ -23,6 +23,7 @@ from journalsim.scenario.known_failures import load_known_failures
 from journalsim.scenario.loader import load_scenario
 from journalsim.scenario.schema import json_schema
 from journalsim.scenario.shapes.problems import CODES, ScenarioError
+from journalsim.scenario.values.scenario import Scenario
 from journalsim.scenario.words.conditions import COMBINATORS, EXPECTATIONS
 from journalsim.scenario.words.step_words import STEPS
 from journalsim.scenario.words.turn_words import PART
@@ -83,7 +84,7 @@ def test_every_step_of_an_example_really_happens_in_some_case() -> None:
         with workspace() as folder:
             executor = Executor(scenario, load_adapter("ref"), folder)
             ran = host(lambda it, e=executor: e.run(it, undisturbed(e.scenario)))  # type: ignore[misc]
-        skipped = [event.data["label"] for event in ran.history.events if event.kind == "step.skipped"]
+        skipped = [event.data.label for event in ran.history.of(StepSkipped)]
         idle += [f"{block.id}: {label}" for label in skipped if not scenario.sweep.axes]
     assert idle == []
 

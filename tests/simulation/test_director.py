@@ -5,6 +5,9 @@ from __future__ import annotations
 import pytest
 
 from journalsim.case import Case, Placement
+from journalsim.contract.events.client_events import ClientSent
+from journalsim.contract.events.harness_events import StepSkipped, StepTaken
+from journalsim.contract.events.journal_events import JournalRead
 from journalsim.engine.hosting import host
 from journalsim.history import History
 from journalsim.hosts.loading import load_adapter
@@ -28,7 +31,7 @@ def play(steps: str, case: Case | None = None) -> History:
 
 
 def taken(history: History) -> list[tuple[str, int]]:
-    return [(event.data["label"], event.time_ns // 1_000_000) for event in history.of("step.taken")]
+    return [(event.data.label, event.time_ns // 1_000_000) for event in history.of(StepTaken)]
 
 
 @pytest.mark.parametrize(
@@ -61,10 +64,10 @@ def test_a_case_says_how_long_a_step_with_within_waits() -> None:
 
 def test_reloads_and_resubmits_happen_as_often_as_they_say() -> None:
     history = play("steps: [{alice.send: Hi}, {alice.resubmit: {times: 2}}, {alice.reload: {times: 3, after: send}}]")
-    assert len(list(history.of("client.sent"))) == 3
-    assert len([event for event in history.of("journal.read") if event.data["reason"] == "reload"]) == 3
+    assert len(list(history.of(ClientSent))) == 3
+    assert len([event for event in history.of(JournalRead) if event.data.reason == "reload"]) == 3
 
 
 def test_a_step_whose_moment_never_comes_is_noted() -> None:
     history = play("steps: [{alice.send: Hi}, {alice.stop: {at: store.append#99.before}}]")
-    assert [event.data["label"] for event in history.of("step.skipped")] == ["stop"]
+    assert [event.data.label for event in history.of(StepSkipped)] == ["stop"]

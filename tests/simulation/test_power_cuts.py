@@ -6,15 +6,16 @@ from pathlib import Path
 
 import pytest
 from attrs import evolve
-from journalsim.scenario.values.scenario import Scenario
 
 from journalsim.case import NEVER, Case, Placement
+from journalsim.contract.events.server_events import ServerCrashed
 from journalsim.engine.hosting import host
 from journalsim.errors import Exit
 from journalsim.history import trace_hash
 from journalsim.hosts.loading import adapter_from, load_adapter
 from journalsim.oracle.invariants.verdict import Status
 from journalsim.scenario.loader import load_scenario
+from journalsim.scenario.values.scenario import Scenario
 from journalsim.search.execute import Executor, Ran, workspace
 from journalsim.search.results import CaseResult, ScenarioResult
 from journalsim.search.scenario_run import run_scenario
@@ -106,10 +107,10 @@ def test_a_crash_at_an_operation_ends_the_call_that_was_in_it() -> None:
     points = [point for point in _run(scenario, NEVER).points if point.startswith("disk.write")]
     at = Placement("point", points[len(points) // 2])
     history = _run(scenario, at).history
-    crashed = next(history.of("server.crashed"))
-    assert crashed.data["lose"] == "unsynced"
+    crashed = next(history.of(ServerCrashed))
+    assert crashed.data.lose == "unsynced"
     later = [event for event in history.events if event.position > crashed.position]
-    restarted = next(event for event in later if event.data.get("verb") == "restart")
+    restarted = next(event for event in later if getattr(event.data, "verb", "") == "restart")
     between = {event.kind for event in later if event.position < restarted.position}
     assert between <= {"client.disconnected", "client.applied", "model.closed"}  # the dead process says nothing more
     assert trace_hash(history.events) == trace_hash(_run(scenario, at).history.events)

@@ -15,6 +15,7 @@ import trio
 from attrs import evolve
 
 from journalsim.case import Placement
+from journalsim.contract.events.stream_events import LinkBroke
 from journalsim.contract.stream_port import Control, StreamAnswer, StreamRequest, encode_control
 from journalsim.engine.hosting import host
 from journalsim.history import Event, trace_hash
@@ -90,22 +91,22 @@ def test_every_program_shows_the_journal_in_the_end_wherever_its_stream_breaks(k
 def test_a_browser_reconnects_with_the_last_whole_event() -> None:
     events = ran(scenario(faults=CUT))
     first, second, last = of(events, "stream.asked")
-    assert (first.data["cursor"], second.data["cursor"]) == (None, "run1:3")
-    assert second.data["applied"] == "run1:3"
-    assert of(events, "link.broke")[0].data == {"fault": "cut", "direction": "down", "connection": 1}
-    assert [event.data["status"] for event in of(events, "stream.answered")] == [200, 200, 204]
+    assert (first.data.cursor, second.data.cursor) == (None, "run1:3")
+    assert second.data.applied == "run1:3"
+    assert of(events, "link.broke")[0].data == LinkBroke(fault="cut", direction="down", connection=1)
+    assert [event.data.status for event in of(events, "stream.answered")] == [200, 200, 204]
     assert last.time_ns == of(events, "run.ended")[0].time_ns + 100_000_000
 
 
 def test_points_of_a_stream_can_be_places_for_actions() -> None:
     events = ran(scenario("alice.stop: {at: stream.alice#4.before}", "alice.reload: {at: link.alice#5.after}"))
-    assert [event.data["verb"] for event in of(events, "step.taken")] == ["send", "stop", "reload"]
+    assert [event.data.verb for event in of(events, "step.taken")] == ["send", "stop", "reload"]
     assert not of(events, "step.skipped")
 
 
 def test_bytes_that_arrive_in_small_chunks_show_the_same() -> None:
     chunked = "[{link: {from: server, to: alice}, chunk: 3, latency: 2ms}]"
-    views = [of(ran(scenario(faults=f)), "client.view")[-1].data["items"] for f in ("[]", chunked)]
+    views = [of(ran(scenario(faults=f)), "client.view")[-1].data.items for f in ("[]", chunked)]
     assert views[0] == views[1]
 
 
@@ -139,7 +140,7 @@ def test_a_stream_survives_a_crash_of_the_server() -> None:
 def test_a_tab_that_is_hidden_and_shown_again_misses_nothing(kind: str) -> None:
     steps = ("alice.hide: {at: model.turn1.c2.after}", "alice.show: {after: hide, delay: 120ms}")
     assert broken(result_of(scenario(*steps, alice=f"kind: {kind}"))) == set()
-    asked = [event.data["what"] for event in of(ran(scenario(*steps, alice=f"kind: {kind}")), "stream.asked")]
+    asked = [event.data.what for event in of(ran(scenario(*steps, alice=f"kind: {kind}")), "stream.asked")]
     assert asked.count("send") == (2 if kind == "fetch-event-source" else 0)
 
 
@@ -162,7 +163,7 @@ def test_a_page_that_detaches_before_its_history_comes_reads_it_again_after_a_ga
 def test_a_second_tab_hears_of_a_run_and_watches_it() -> None:
     watched = scenario(more="  bob: {is: client, kind: fetch-sse, observes: alice, latency: 3ms}\n")
     assert broken(result_of(watched)) == set()
-    views = {event.actor: event.data["items"] for event in of(ran(watched), "client.view")}
+    views = {event.actor: event.data.items for event in of(ran(watched), "client.view")}
     answers = {name: [i.text for i in items if i.kind == "assistant"] for name, items in views.items()}
     assert answers["alice"] == answers["bob"] == ["t1w1 t1w2 t1w3 t1w4 t1w5 t1w6 "]
 
@@ -363,18 +364,18 @@ def test_a_page_attaches_with_the_cursor_that_came_with_its_history(kind: str) -
     events = ran(scenario(OPENED_IN_MID_ANSWER, alice=f"kind: {kind}"), make_reference)
     read = of(events, "journal.read")[0]
     asked = next(event for event in of(events, "stream.asked") if event.position > read.position)
-    assert asked.data["cursor"] == asked.data["applied"] == read.data["cursor"] == "run1:7"
-    controls = [event.data["attachment"] for event in of(events, "client.control")]
+    assert asked.data.cursor == asked.data.applied == read.data.cursor == "run1:7"
+    controls = [event.data.attachment for event in of(events, "client.control")]
     assert controls[:2] == ["fresh", "suffix"]
-    shown = [event.data["shown"] for event in of(events, "client.applied") if event.position > asked.position]
+    shown = [event.data.view.text for event in of(events, "client.applied") if event.position > asked.position]
     assert next(filter(None, shown)) == "t1w1 t1w2 t1w3 t1w4 "  # it goes on in the bubble of the history
 
 
 @pytest.mark.parametrize("kind", ["browser", "ai-sdk-ui"])
 def test_a_program_that_cannot_send_the_cursor_of_a_history_sends_none(kind: str) -> None:
     events = ran(scenario(OPENED_IN_MID_ANSWER, alice=f"kind: {kind}"), make_reference)
-    assert of(events, "journal.read")[0].data["cursor"] == "run1:7"
-    assert [event.data["cursor"] for event in of(events, "stream.asked")][:2] == [None, None]
+    assert of(events, "journal.read")[0].data.cursor == "run1:7"
+    assert [event.data.cursor for event in of(events, "stream.asked")][:2] == [None, None]
 
 
 @pytest.mark.parametrize("kind", ["browser", "fetch-sse", "fetch-event-source", "ai-sdk-ui", "cli", "poller"])
@@ -391,8 +392,8 @@ def test_a_page_that_is_opened_anywhere_shows_every_message_once_and_learns_the_
 def test_a_page_whose_run_ended_while_its_history_was_under_way_is_told_the_end() -> None:
     late = scenario("alice.reload: {at: model.turn1.c4.after}", alice="kind: fetch-sse, latency: 60ms")
     events = ran(late, make_reference)
-    assert of(events, "client.control")[-2].data["attachment"] == "finished"
-    assert of(events, "client.view")[-1].data["ended"] == ("run1",)
+    assert of(events, "client.control")[-2].data.attachment == "finished"
+    assert of(events, "client.view")[-1].data.ended == ("run1",)
 
 
 def test_a_cursor_that_is_no_text_is_the_adapters_trouble() -> None:

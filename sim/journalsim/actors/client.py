@@ -8,12 +8,24 @@ before the id is known stays latched in the client until it is.
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
-from typing import Any, Literal, Protocol
+from typing import Literal, Protocol
 
 from attrs import define, field
 
 from journalsim.actors.link import Link
+from journalsim.contract.events.client_events import (
+    ClientAnswered,
+    ClientApplied,
+    ClientAttached,
+    ClientDetached,
+    ClientDisconnected,
+    ClientReloaded,
+    ClientSent,
+    ClientTold,
+    StopPressed,
+    ViewAfter,
+)
+from journalsim.contract.events.event_record import EventRecord
 from journalsim.contract.frames import Frame
 from journalsim.contract.items import Item
 from journalsim.engine.world import World
@@ -119,14 +131,14 @@ class Client:
         """The program stops watching: the tab is closed or the network is gone."""
         if self.attached:
             self.attached = False
-            self._record("client.detached")
+            self._record(ClientDetached())
             self._link.request("detach", "", step.travel, lambda: self._backend.disconnected(self.session, self.name))
 
     def attach(self, step: Step) -> None:
         """The program begins to watch again, from now on."""
         if not self.attached:
             self.attached = True
-            self._record("client.attached")
+            self._record(ClientAttached())
 
     def hide(self, step: Step) -> None:
         """The tab goes into the background, which only a client on the wire notices."""
@@ -144,7 +156,7 @@ class Client:
         if self.connected:
             self.connected = False
             if self.attached:
-                self._record("client.disconnected")
+                self._record(ClientDisconnected())
 
     def server_is_back(self) -> None:
         """A server is up again: a client that reattaches by itself does so after its retry time."""
@@ -157,7 +169,7 @@ class Client:
             return
         self.connected = True
         if self.attached:
-            self._record("client.attached")
+            self._record(ClientAttached())
             self._link.request(
                 "read", "", Travel(), lambda: self._backend.read(self.session, "reattach", self._reloaded)
             )
@@ -187,26 +199,27 @@ class Client:
         if frame.kind == "approval.requested" and frame.call_id is not None:
             self._asked[frame.call_id] = frame.run_id
 
-    def _record_applied(self, frame: Frame, event_id: str | None, **more: Any) -> None:
+    def _record_applied(self, frame: Frame, event_id: str | None, view: ViewAfter | None = None) -> None:
         self._record(
-            "client.applied",
-            frame.run_id,
-            frame=frame.kind,
-            message=frame.message_id,
-            text=frame.text,
-            reasoning=frame.reasoning,
-            source=frame.source,
-            call_id=frame.call_id,
-            state=frame.state,
-            event_id=event_id,
-            **more,
+            ClientApplied(
+                run=frame.run_id,
+                frame=frame.kind,
+                message=frame.message_id,
+                text=frame.text,
+                reasoning=frame.reasoning,
+                source=frame.source,
+                call_id=frame.call_id,
+                state=frame.state,
+                event_id=event_id,
+                view=view,
+            )
         )
 
     def _reloaded(self, items: tuple[Item, ...]) -> None:
-        self._link.answer(lambda: self._record("client.reloaded", items=items))
+        self._link.answer(lambda: self._record(ClientReloaded(items=items)))
 
     def _told_start(self, sent: Sent, outcome: Outcome, run: str | None, reason: str) -> None:
-        self._record("client.told", run, verb="start", key=sent.key, outcome=outcome, reason=reason)
+        self._record(ClientTold(run=run, verb="start", key=sent.key, outcome=outcome, reason=reason))
         if run is not None:
             sent.run = run
             latched, sent.latched = sent.latched, []
@@ -219,7 +232,7 @@ class Client:
 
     def _submit(self, sent: Sent, step: Step) -> None:
         point = self._before(step.verb)
-        self._record("client.sent", key=sent.key, text=sent.text, session=self.session, label=sent.label)
+        self._record(ClientSent(key=sent.key, text=sent.text, session=self.session, label=sent.label))
 
         def answer(outcome: Outcome, run: str | None, reason: str) -> None:
             self._link.answer(lambda: self._told_start(sent, outcome, run, reason))
@@ -235,7 +248,7 @@ class Client:
         sent = self._find(step.of)
         run = sent.run if sent is not None else self._seen_run
         named = run if run is not None else (sent.key if sent is not None else None)
-        self._record("client.stop_pressed", run, named=named, mode=step.mode)
+        self._record(StopPressed(run=run, named=named, mode=step.mode))
         if run is not None:
             self._request_stop(step, run)
         elif sent is not None and not sent.refused:
@@ -244,8 +257,8 @@ class Client:
 
     def _request_stop(self, step: Step, run: str) -> None:
         def answer(outcome: Outcome, run: str | None, reason: str) -> None:
-            told = ("client.told", run)
-            self._link.answer(lambda: self._record(*told, verb="stop", key="", outcome=outcome, reason=reason))
+            told = ClientTold(run=run, verb="stop", key="", outcome=outcome, reason=reason)
+            self._link.answer(lambda: self._record(told))
 
         def deliver() -> None:
             self._backend.stop(self.session, run, step, answer)
@@ -256,15 +269,15 @@ class Client:
         point = self._before(step.verb)
         sent = self._find(None)
         run = self._asked.get(step.call or "") or (sent.run if sent is not None else self._seen_run)
-        self._record("client.answered", run, step.call, approved=step.verb == "approve")
+        self._record(ClientAnswered(run=run, call_id=step.call, approved=step.verb == "approve"))
         if run is not None:
 
-            def told(outcome: Outcome, run: str | None, reason: str) -> None:
-                record = partial(self._record, "client.told", run, verb="answer", key=step.call)
-                self._link.answer(lambda: record(outcome=outcome, reason=reason))
+            def answer(outcome: Outcome, run: str | None, reason: str) -> None:
+                told = ClientTold(run=run, verb="answer", key=step.call, outcome=outcome, reason=reason)
+                self._link.answer(lambda: self._record(told))
 
             def deliver() -> None:
-                self._backend.answer(self.session, run, step, told)
+                self._backend.answer(self.session, run, step, answer)
 
             self._link.request("answer", step.call or "", step.travel, deliver)
         self._world.passed(f"{point}.after")
@@ -277,5 +290,5 @@ class Client:
         self._world.passed(f"{point}.before")
         return point
 
-    def _record(self, kind: str, run: str | None = None, subject: str | None = None, **data: Any) -> None:
-        self._world.record(self.name, kind, run, subject, **data)
+    def _record(self, data: EventRecord) -> None:
+        self._world.record(self.name, data)

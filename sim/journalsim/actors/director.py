@@ -20,6 +20,7 @@ from enum import Enum
 from attrs import evolve
 
 from journalsim.case import Case, Placement
+from journalsim.contract.events.harness_events import StepSkipped, StepTaken
 from journalsim.engine.world import World
 from journalsim.scenario.disk_needs import loss_of
 from journalsim.scenario.values.disk_fault import MEMORY
@@ -76,7 +77,7 @@ class Director:
         for position, step in enumerate(self._steps):
             if self._progress[position] is Progress.WAITING:
                 reason = f"its moment never came: {self._placement(step) or step.timing.after or 'the step above'}"
-                self._world.record(step.actor, "step.skipped", verb=step.verb, label=step.label, reason=reason)
+                self._world.record(step.actor, StepSkipped(verb=step.verb, label=step.label, reason=reason))
 
     @property
     def reached(self) -> bool:
@@ -135,7 +136,7 @@ class Director:
         if self._progress[position] is not Progress.WAITING:
             return
         self._progress[position] = Progress.DONE
-        self._world.record(step.actor, "step.taken", verb=step.verb, label=step.label)
+        self._world.record(step.actor, StepTaken(verb=step.verb, label=step.label))
         self._take(step if step.lose == MEMORY else evolve(step, lose=loss_of(step, self._case)))
         for follower, delay_ns in self._followers.get(position, ()):
             self._later(self._steps[follower], delay_ns, follower)
@@ -150,7 +151,7 @@ class Director:
     def _extra_action(self, actor: str, verb: str) -> Callable[[], None]:
         def happen() -> None:
             self._extra += 1
-            self._world.record(actor, "step.taken", verb=verb, label=f"extra {verb}")
+            self._world.record(actor, StepTaken(verb=verb, label=f"extra {verb}"))
             self._take(Step(actor=actor, verb=verb, label=f"extra {verb}"))
 
         return happen

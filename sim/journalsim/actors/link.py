@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable
 
+from journalsim.contract.events.stream_events import RequestDelivered, RequestLost
 from journalsim.engine.world import World
 from journalsim.scenario.values.cast import ClientSpec
 from journalsim.scenario.values.moves import Travel
@@ -26,7 +27,7 @@ class Link:
     def request(self, verb: str, key: str, travel: Travel, deliver: Callable[[], None]) -> None:
         """Sends a request on its way; ``deliver`` is called once, never, or twice."""
         if travel.lost:
-            self._world.record(self._spec.name, "request.lost", verb=verb, key=key)
+            self._world.record(self._spec.name, RequestLost(verb=verb, key=key))
             return
         delays_ns = [self._spec.latency_ns + travel.late_ns]
         if travel.doubled:
@@ -52,7 +53,7 @@ class Link:
         def step() -> None:
             point = f"request.{name}#{world.number(f'request.{name}')}"
             world.passed(f"{point}.before")
-            world.record(name, "request.delivered", verb=verb, key=key, copy=copy)
+            world.record(name, RequestDelivered(verb=verb, key=key, copy=copy))
             deliver()
             world.passed(f"{point}.after")
 

@@ -7,6 +7,7 @@ from typing import Literal
 
 from attrs import evolve, field, frozen
 
+from journalsim.contract.events.model_events import AskedCall
 from journalsim.contract.items import Item
 from journalsim.contract.model_call import ModelEvent, ModelRequest
 from journalsim.scenario.values.cast import ModelSpec
@@ -191,7 +192,7 @@ class MessageSoFar:
     text: str = ""
     reasoning: str = ""
     provider_ids: tuple[str, ...] = ()
-    calls: tuple[tuple[str, str, str], ...] = field(factory=tuple)
+    calls: tuple[AskedCall, ...] = field(factory=tuple)
 
     def plus(self, event: ModelEvent) -> MessageSoFar:
         """Returns the message with one more chunk."""
@@ -203,10 +204,13 @@ class MessageSoFar:
         if event.kind == "reasoning":
             return evolve(self, reasoning=self.reasoning + event.text, provider_ids=provider_ids)
         if event.kind == "tool_call":
-            call = (event.call_id or "", event.name or "", "")
+            call = AskedCall(event.call_id or "", event.name or "", "")
             return evolve(self, calls=(*self.calls, call), provider_ids=provider_ids)
         if event.kind == "tool_arguments":
-            calls = tuple((i, n, a + event.text) if i == event.call_id else (i, n, a) for i, n, a in self.calls)
+            calls = tuple(
+                call._replace(arguments=call.arguments + event.text) if call.call_id == event.call_id else call
+                for call in self.calls
+            )
             return evolve(self, calls=calls, provider_ids=provider_ids)
         return evolve(self, provider_ids=provider_ids)
 

@@ -25,6 +25,18 @@ from journalsim.actors.unseen import Unseen
 from journalsim.actors.wire.byte_link import ByteLink, Connection
 from journalsim.actors.wire.exchange import Exchange
 from journalsim.actors.wire.ways import Watch, Way, Ways
+from journalsim.contract.events.client_events import (
+    ClientAttached,
+    ClientControl,
+    ClientDetached,
+    ClientDisconnected,
+    ClientReloaded,
+    ClientSent,
+    ClientView,
+    ViewAfter,
+)
+from journalsim.contract.events.harness_events import AdapterRaised
+from journalsim.contract.events.stream_events import StreamAsked, StreamEndless, StreamGivenUp
 from journalsim.contract.frames import Frame
 from journalsim.contract.items import Item
 from journalsim.contract.stream_port import Control, decode_event
@@ -90,7 +102,7 @@ class WireClient(Client):
             super()._submit(sent, step)
             return
         point = self._before(step.verb)
-        self._record("client.sent", key=sent.key, text=sent.text, session=self.session, label=sent.label)
+        self._record(ClientSent(key=sent.key, text=sent.text, session=self.session, label=sent.label))
         self._sends[sent.key] = sent
         watching = self._watch is not None and self._watch.gave_up is None
         self._unseen.post(sent.key, leaves=watching or self._unfinished)
@@ -113,7 +125,7 @@ class WireClient(Client):
     def attach(self, step: Step) -> None:
         """The program begins to watch again: from where its page is, or with a cursor that the step gives."""
         self.attached = self.connected = True
-        self._record("client.attached")
+        self._record(ClientAttached())
         if step.cursor is None:
             self._attach(self.page.cursor or None)
         else:
@@ -137,7 +149,7 @@ class WireClient(Client):
 
         def back() -> None:
             self.attached = True
-            self._record("client.attached")
+            self._record(ClientAttached())
             self._open(Travel(), "reload")
 
         self._world.scheduler.after(step.away_ns, f"person.{self.name}", back)
@@ -160,7 +172,7 @@ class WireClient(Client):
         if watch is None:
             return
         if self.connected and self.attached and watch.ways:
-            self._record("client.disconnected")
+            self._record(ClientDisconnected())
         for number in list(watch.ways):
             self._ways.pump(watch, number)
 
@@ -192,7 +204,7 @@ class WireClient(Client):
         self.connected = True
         self._after_end = 0
         if self.attached:
-            self._record("client.attached")
+            self._record(ClientAttached())
             self._sends.clear()
             self._unseen.reload()
             self._leave()
@@ -241,7 +253,7 @@ class WireClient(Client):
     def _go_away(self) -> None:
         self.attached = False
         self._opening, self._reading = "", False  # the history that it asked for comes to nobody
-        self._record("client.detached")
+        self._record(ClientDetached())
         self._leave()
 
     def _leave(self) -> None:
@@ -276,7 +288,7 @@ class WireClient(Client):
         self._forgetful = False
         usable = cursor if cursor is not None and keeps else ""
         self.page.read(items, usable)
-        self._record("client.reloaded", items=items)
+        self._record(ClientReloaded(items=items))
         if attach:
             self._attach(usable or None)
 
@@ -307,14 +319,12 @@ class WireClient(Client):
             ask = evolve(ask, cursor=watch.forced.pop())
         if not self._may_ask():
             after_end = self._after_end if self._after_end > ENDLESS else 0  # 0: our bound on connections, no more
-            self._record("stream.endless", connections=self._numbers, after_end=after_end)
+            self._record(StreamEndless(connections=self._numbers, after_end=after_end))
             self._busy = True
             self._take(watch, watch.program.close())
             return
         self._numbers += 1
-        self._record(
-            "stream.asked", what=ask.what, connection=self._numbers, cursor=ask.cursor, applied=self.page.cursor
-        )
+        self._record(StreamAsked(what=ask.what, connection=self._numbers, cursor=ask.cursor, applied=self.page.cursor))
         connection = self._wire.connect(self._world.now_ns())
         if connection is None:
             self._soon(lambda: self._refused(watch, ask))
@@ -401,7 +411,7 @@ class WireClient(Client):
         watch.gave_up = effect.reason
         if effect.reason == "closed":
             return
-        self._record("stream.given_up", reason=effect.reason)
+        self._record(StreamGivenUp(reason=effect.reason))
         if watch is not self._watch:
             return
         self.connected = not self._stale()
@@ -418,7 +428,7 @@ class WireClient(Client):
         try:
             told = decode_event(deliver.event)
         except AdapterError as error:
-            self._record("adapter.raised", verb="attach", error=str(error))
+            self._record(AdapterRaised(verb="attach", error=str(error)))
             return
         if isinstance(told, Frame):
             if not self._apply_frame(watch, told, deliver.event.id):
@@ -431,14 +441,15 @@ class WireClient(Client):
 
     def _apply_control(self, control: Control, sent: str | None) -> None:
         self._record(
-            "client.control",
-            control.run_id,
-            control=control.kind,
-            attachment=control.attachment,
-            whole_turn=control.whole_turn,
-            message=control.message_id,
-            reason=control.reason,
-            sent=sent,
+            ClientControl(
+                run=control.run_id,
+                control=control.kind,
+                attachment=control.attachment,
+                whole_turn=control.whole_turn,
+                message=control.message_id,
+                reason=control.reason,
+                sent=sent,
+            )
         )
         self._unseen.hear(control.run_id)
         then = self.page.control(control, sent)
@@ -457,13 +468,8 @@ class WireClient(Client):
         self._learn(frame)
         self._unseen.hear(frame.run_id)
         shown = self.page.frame(frame, event_id)
-        self._record_applied(
-            frame,
-            event_id,
-            shown=shown.text if shown is not None else None,
-            shown_reasoning=shown.reasoning if shown is not None else None,
-            cursor=self.page.cursor,
-        )
+        text, reasoning = (None, None) if shown is None else (shown.text, shown.reasoning)
+        self._record_applied(frame, event_id, ViewAfter(self.page.cursor, text, reasoning))
         self._world.passed(f"{point}.after")
         return True
 
@@ -472,16 +478,17 @@ class WireClient(Client):
         watch = self._watch
         self.connected = self.connected and not self._stale()
         self._record(
-            "client.view",
-            items=self.page.items,
-            cursor=self.page.cursor,
-            reason=reason,
-            attached=self.attached,
-            missing=self.page.missing,
-            watching=watch is not None and watch.gave_up is None,
-            gave_up=watch.gave_up if watch is not None else None,
-            ended=tuple(self.page.ended),
-            session=self.session,
+            ClientView(
+                items=self.page.items,
+                cursor=self.page.cursor,
+                reason=reason,
+                attached=self.attached,
+                missing=self.page.missing,
+                watching=watch is not None and watch.gave_up is None,
+                gave_up=watch.gave_up if watch is not None else None,
+                ended=tuple(self.page.ended),
+                session=self.session,
+            )
         )
 
     def _soon(self, step: Any) -> None:

@@ -12,13 +12,13 @@ in a task, everything else that is ready gets its turn first.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 from trio.lowlevel import current_task
 
 from journalsim.case import Placement
+from journalsim.contract.events.harness_events import ClockJumped
 from journalsim.engine.scheduler import Scheduler
-from journalsim.history import KINDS, Event
+from journalsim.history import D, Event, EventOf
 
 WALL_START_NS = 1_700_000_000 * 1_000_000_000  # any fixed date does; this one looks like a date in reports
 EVENTS_MAX = 50_000  # a long case writes a few hundred
@@ -45,15 +45,17 @@ class World:
 
     # --- history
 
-    def record(self, actor: str, kind: str, run: str | None = None, subject: str | None = None, **data: Any) -> Event:
-        """Adds one event to the history and returns it."""
-        assert kind in KINDS, kind
+    def record(self, actor: str, data: D) -> EventOf[D]:
+        """Adds one event to the history and returns it.
+
+        Args:
+            actor: who did it.
+            data: what happened.
+        """
         events = self.events
         scheduler = self.scheduler
-        event = Event(len(events), scheduler.now_ns, scheduler.steps, actor, kind, run, subject, data)
+        event = EventOf(len(events), scheduler.now_ns, scheduler.steps, actor, data)
         events.append(event)
-        if len(events) == EVENTS_MAX:
-            scheduler.over = scheduler.over or "events"
         return event
 
     # --- ids and clocks
@@ -78,7 +80,7 @@ class World:
     def jump_wall(self, by_ns: int) -> None:
         """Moves the wall clock; virtual time, on which timeouts run, goes on unmoved."""
         self._wall_offset_ns += by_ns
-        self.record("clock", "clock.jumped", by_ns=by_ns)
+        self.record("clock", ClockJumped(by_ns=by_ns))
 
     # --- points
 

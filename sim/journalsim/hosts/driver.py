@@ -18,6 +18,7 @@ from attrs import define, evolve, field
 
 from journalsim.contract.adapters import OutcomeUnknown, RunBusy, StoreAdapter
 from journalsim.contract.capabilities import Capabilities, StopMode
+from journalsim.contract.events.journal_events import StoreAcknowledged, StoreFailed
 from journalsim.contract.frames import Frame
 from journalsim.contract.items import HIDDEN_FROM_MODEL, Cause, Item, ItemState, Statistics
 from journalsim.contract.model_call import Completion, ModelError, ModelEvent, ModelRequest, ToolCall, ToolError
@@ -306,9 +307,11 @@ class StoreDriver:
             await self._store(verb, run.session, run.id, item)
         except Exception as error:
             outcome = "unknown" if isinstance(error, OutcomeUnknown) else "failed"
-            self._record("store", "store.failed", run.id, item.id, item=item, outcome=outcome, error=str(error))
+            self._record(
+                "store", StoreFailed(run=run.id, item_id=item.id, item=item, outcome=outcome, error=str(error))
+            )
             raise
-        self._record("store", "store.acknowledged", run.id, item.id, item=item)
+        self._record("store", StoreAcknowledged(run=run.id, item_id=item.id, item=item))
 
     async def _store(self, verb: str, *arguments: Any) -> Any:
         async with self._ports.step(f"store.{verb}"):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from journalsim.actors.disk.simulated import Disk
 from journalsim.contract.disk_faults import Loss
+from journalsim.contract.events.journal_events import DiskFailed
 from journalsim.engine.world import World
 from journalsim.scenario.disk_needs import asks_for_disk
 from journalsim.scenario.values.disk_fault import MEMORY, DiskFault
@@ -56,4 +57,4 @@ class Machine:
             self.disk.heal()
 
     def _note(self, operation: str, kind: str) -> None:
-        self._world.record("disk", "disk.failed", None, operation, fault=kind)
+        self._world.record("disk", DiskFailed(operation=operation, fault=kind))

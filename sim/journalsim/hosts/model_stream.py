@@ -12,6 +12,15 @@ from collections import deque
 from collections.abc import Callable
 
 from journalsim.actors.model import Emission, MessageSoFar, ScriptedModel, messages_of
+from journalsim.contract.events.event_record import EventRecord
+from journalsim.contract.events.model_events import (
+    ModelCalled,
+    ModelChunk,
+    ModelClosed,
+    ModelCompleted,
+    ModelEndedSilently,
+    ModelFailed,
+)
 from journalsim.contract.model_call import Completion, LateCompletion, ModelError, ModelEvent, ModelRequest, ToolCall
 from journalsim.engine.entries import Entry, Timer
 from journalsim.engine.world import World
@@ -57,14 +66,15 @@ class OpenCall:
             raise
         self._world.record(
             "model",
-            "model.called",
-            request.run_id,
-            self._ref,
-            attempt=request.attempt,
-            purpose=request.purpose,
-            who=request.actor,
-            session=request.session_id,
-            context=request.context,
+            ModelCalled(
+                run=request.run_id,
+                turn=self._ref,
+                attempt=request.attempt,
+                purpose=request.purpose,
+                who=request.actor,
+                session=request.session_id,
+                context=request.context,
+            ),
         )
         self._schedule()
         await self._process.point(f"{self._ref}.call.after")
@@ -99,7 +109,7 @@ class OpenCall:
             self._timer.cancel()
         if self._ended:
             return
-        self._record("model.closed", self._message.ref)
+        self._record(ModelClosed(run=self._request.run_id, message=self._message.ref))
         response = self._response
         if response.after_close == "complete" and self._on_late is not None and self._process.alive:
             self._world.scheduler.after(response.complete_after_ns, "model", self._complete_late)
@@ -158,14 +168,16 @@ class OpenCall:
             self._message = MessageSoFar(ref=f"{self._ref}.m{len(self._completed) + 1}")
         self._message = self._message.plus(event)
         self._record(
-            "model.chunk",
-            self._message.ref,
-            part=event.kind,
-            text=event.text,
-            chunk=self._chunks,
-            provider_id=event.provider_id,
-            call_id=event.call_id,
-            name=event.name,
+            ModelChunk(
+                run=self._request.run_id,
+                message=self._message.ref,
+                part=event.kind,
+                text=event.text,
+                chunk=self._chunks,
+                provider_id=event.provider_id,
+                call_id=event.call_id,
+                name=event.name,
+            )
         )
 
     async def _end(self, emission: Emission) -> None:
@@ -174,26 +186,28 @@ class OpenCall:
         self._ended = True
         if emission.ending == "error":
             kind, message = emission.error
-            self._record("model.failed", self._message.ref, error=kind)
+            self._record(ModelFailed(run=self._request.run_id, message=self._message.ref, error=kind))
             raise ModelError(kind, message)
-        self._record("model.ended_silently", self._message.ref)
+        self._record(ModelEndedSilently(run=self._request.run_id, message=self._message.ref))
         raise StopAsyncIteration
 
     def _record_completed(self, message: MessageSoFar, reason: str, *, late: bool) -> None:
         self._completed.add(message.ref)
         self._record(
-            "model.completed",
-            message.ref,
-            text=message.text,
-            reasoning=message.reasoning,
-            calls=message.calls,
-            reason=reason,
-            provider_ids=message.provider_ids,
-            late=late,
+            ModelCompleted(
+                run=self._request.run_id,
+                message=message.ref,
+                text=message.text,
+                reasoning=message.reasoning,
+                calls=message.calls,
+                reason=reason,
+                provider_ids=message.provider_ids,
+                late=late,
+            )
         )
 
-    def _record(self, kind: str, ref: str, **data: object) -> None:
-        self._world.record("model", kind, self._request.run_id, ref, **data)
+    def _record(self, data: EventRecord) -> None:
+        self._world.record("model", data)
 
 
 def _completion(message: MessageSoFar) -> Completion:

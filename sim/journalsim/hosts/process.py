@@ -7,6 +7,7 @@ from collections.abc import Awaitable, Callable, Iterator
 import trio
 from trio.lowlevel import Task, current_task
 
+from journalsim.contract.events.harness_events import AdapterRaised
 from journalsim.engine.entries import Entry, Killed
 from journalsim.engine.world import World
 
@@ -58,7 +59,7 @@ class Process:
                     raise
                 for e in errors:
                     if not isinstance(e, (Killed, trio.Cancelled)):  # SystemExit too: it must not end a case unseen
-                        self._world.record("server", "adapter.raised", verb=f"task {name}", error=describe(e))
+                        self._world.record("server", AdapterRaised(verb=f"task {name}", error=describe(e)))
             finally:
                 del self._scopes[name]
                 self.unfinished.pop(name, None)

@@ -12,6 +12,7 @@ from journalsim.actors.disk.mount import Mount
 from journalsim.actors.disk.simulated import Disk
 from journalsim.actors.model import ScriptedModel
 from journalsim.actors.tool import ScriptedTool
+from journalsim.contract.events.model_events import ToolCancelled, ToolEffect, ToolFailed, ToolReturned, ToolStarted
 from journalsim.contract.frames import Frame
 from journalsim.contract.model_call import LateCompletion, ModelRequest, ToolCall, ToolError, ToolTraits
 from journalsim.engine.world import World
@@ -93,7 +94,7 @@ class WorldPorts:
         name = f"tool.{call.call_id}"
         await process.point(f"{name}.start.before")
         reply, duration_ns = tool.reply(call)
-        world.record(call.name, "tool.started", run_id, call.call_id, name=call.name, arguments=call.arguments)
+        world.record(call.name, ToolStarted(run=run_id, call_id=call.call_id, name=call.name, arguments=call.arguments))
         try:
             await process.point(f"{name}.start.after")
             if reply.kind == "hang":
@@ -101,13 +102,14 @@ class WorldPorts:
             if duration_ns:
                 await process.sleep(duration_ns, name)
             tool.effects += 1
-            world.record(call.name, "tool.effect", run_id, call.call_id, count=tool.effects)
+            world.record(call.name, ToolEffect(run=run_id, call_id=call.call_id, count=tool.effects))
             await process.point(f"{name}.result.before")
         except trio.Cancelled:
-            world.record(call.name, "tool.cancelled", run_id, call.call_id)
+            world.record(call.name, ToolCancelled(run=run_id, call_id=call.call_id))
             raise
         failed = reply.kind == "failure"
-        world.record(call.name, "tool.failed" if failed else "tool.returned", run_id, call.call_id, text=reply.text)
+        ended = ToolFailed if failed else ToolReturned
+        world.record(call.name, ended(run=run_id, call_id=call.call_id, text=reply.text))
         world.passed(f"{name}.result.after")
         if failed:
             raise ToolError(reply.text)

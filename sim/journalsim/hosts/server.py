@@ -18,11 +18,30 @@ import trio
 from journalsim.actors.client import Answer, Client
 from journalsim.actors.wire.exchange import Exchange
 from journalsim.contract.adapters import OutcomeUnknown, RunBusy, RunnerAdapter
+from journalsim.contract.events.harness_events import AdapterRaised
+from journalsim.contract.events.journal_events import JournalContext, JournalRead, RecoveryRead
+from journalsim.contract.events.server_events import (
+    AnswerAnswered,
+    AnswerDelivered,
+    FramePublished,
+    MaintenanceDone,
+    MaintenanceRefused,
+    ReaderDisconnected,
+    RunAccepted,
+    RunEnded,
+    RunRefused,
+    ServerCrashed,
+    ServerShutDown,
+    ServerStarted,
+    StopAnswered,
+    StopDelivered,
+)
 from journalsim.contract.frames import Frame
-from journalsim.contract.items import Item, Statistics
+from journalsim.contract.items import Item
 from journalsim.engine.entries import Killed
 from journalsim.engine.world import World
 from journalsim.errors import AdapterError
+from journalsim.hosts.cache_sizes import CacheSizes
 from journalsim.hosts.checks import checked_items, checked_stop_answer
 from journalsim.hosts.machine import Machine
 from journalsim.hosts.page_reads import HistoryRead, ShowHistory, history_and_cursor, item_of
@@ -78,7 +97,7 @@ class Server:
         self._ended: set[str] = set()  # membership only
         self._asked: dict[str, str] = {}  # call -> run, for approvals that nobody has answered
         self._open_answers: dict[int, Callable[[], None]] = {}
-        self._high_water = (0, 0, 0)
+        self._cache = CacheSizes(world)
 
     # --- the process
 
@@ -96,7 +115,7 @@ class Server:
             self._limits_ns,
             self._store_latency_ns,
             self._relay,
-            self._watch,
+            lambda: self._cache.watch(self._adapter),
             self.machine.disk,
             self.machine.engine,
         )
@@ -105,7 +124,7 @@ class Server:
             if await self._call("setup", adapter.setup, self._where, ports) and process.alive:
                 self._adapter = adapter
                 if not self._repeats:
-                    world.record("server", "server.started", incarnation=world.number("server"))
+                    world.record("server", ServerStarted(incarnation=world.number("server")))
                     for client in self.clients:
                         client.server_is_back()
             elif process is self.process and self.machine.failed:
@@ -128,7 +147,7 @@ class Server:
         self.process = self._adapter = self._hosted = None
         self._asked.clear()
         if not self._repeats:
-            self._world.record("server", "server.crashed", **({} if lose == MEMORY else {"lose": lose}))
+            self._world.record("server", ServerCrashed(lose=None if lose == MEMORY else lose))
         self.machine.crash(lose)
         crash = getattr(adapter, "crash", None)
         if crash is not None:
@@ -160,7 +179,7 @@ class Server:
         if self._adapter is not None:
             for session in sessions:
                 items = checked_items("read", await self._attempt("read", self._adapter.read, session))
-                self._world.record("journal", "recovery.read", items=items, session=session, times=self._repeats)
+                self._world.record("journal", RecoveryRead(items=items, session=session, times=self._repeats))
 
     def _cut_off(self) -> None:
         """Breaks every connection: open requests get no answer, and clients hear nothing more."""
@@ -180,7 +199,7 @@ class Server:
     async def _shut_down(self, process: Process, adapter: RunnerAdapter) -> None:
         if await self._call("shutdown", adapter.shutdown) and process.alive:
             self.process = self._adapter = None
-            self._world.record("server", "server.shut_down")
+            self._world.record("server", ServerShutDown())
             self._cut_off()
             process.kill()
 
@@ -274,7 +293,7 @@ class Server:
         """The server notices that a client is gone."""
         if self.process is None:
             return
-        self._world.record("server", "reader.disconnected", client=client, active=self.active)
+        self._world.record("server", ReaderDisconnected(client=client, active=tuple(self.active)))
         verb = getattr(self._adapter, "disconnected", None)
         if verb is not None:
 
@@ -309,7 +328,7 @@ class Server:
             if not isinstance(run, str) or not run:
                 raise AdapterError(f"start returned {run!r}, expected the id of the run as text")
         except RunBusy as error:
-            self._world.record("server", "run.refused", key=key, reason=str(error) or "busy", session=session)
+            self._world.record("server", RunRefused(key=key, reason=str(error) or "busy", session=session))
             answer("failed", None, "busy")
         except OutcomeUnknown as error:
             answer("unknown", None, str(error))
@@ -321,7 +340,7 @@ class Server:
                 return  # it was killed in the moment of its answer, which nobody hears
             again = run in self.accepted
             self.accepted.setdefault(run, session)
-            self._world.record("server", "run.accepted", run, key=key, text=text, session=session, again=again)
+            self._world.record("server", RunAccepted(run=run, key=key, text=text, session=session, again=again))
             for client in self.clients:
                 if client.session == session and not again:
                     client.run_began(run)
@@ -333,15 +352,15 @@ class Server:
             answer("failed", run, "the server is starting")
             return
         world = self._world
-        world.record("server", "stop.delivered", run, named=run, mode=step.mode, active=self.active)
+        world.record("server", StopDelivered(run=run, named=run, mode=step.mode, active=tuple(self.active)))
         try:
             said = checked_stop_answer(await self._attempt("stop", adapter.stop, session, run, step.mode))
         except Exception as error:
-            world.record("server", "stop.answered", run, named=run, answer="error")
+            world.record("server", StopAnswered(run=run, named=run, answer="error"))
             self._trouble("stop", error)
             answer("failed", run, describe(error))
         else:
-            world.record("server", "stop.answered", run, named=run, answer=said)
+            world.record("server", StopAnswered(run=run, named=run, answer=said))
             answer("ok", run, said)
 
     async def _answer(self, session: str, run: str, step: Step, answer: Answer) -> None:
@@ -350,16 +369,16 @@ class Server:
             answer("failed", run, "the system asks for no approvals")
             return
         approved = step.verb == "approve"
-        record = self._world.record
-        record("server", "answer.delivered", run, step.call, approved=approved)
+        record = partial(self._world.record, "server")
+        record(AnswerDelivered(run=run, call_id=step.call, approved=approved))
         try:
             said = await self._attempt("answer", verb, session, run, step.call, approved)
         except Exception as error:
-            record("server", "answer.answered", run, step.call, answer="error")
+            record(AnswerAnswered(run=run, call_id=step.call, answer="error"))
             self._trouble("answer", error)
             answer("failed", run, describe(error))
         else:
-            record("server", "answer.answered", run, step.call, answer=said)
+            record(AnswerAnswered(run=run, call_id=step.call, answer=said))
             answer("ok", run, said)
 
     async def _maintain(self, step: Step) -> None:
@@ -373,15 +392,16 @@ class Server:
             if item is None or item.id is None:
                 return
             arguments = (step.session, item.id, dict(step.metadata))
-        record = partial(self._world.record, "maintenance", verb=step.verb, session=step.session)
+        record = partial(self._world.record, "maintenance")
         try:
             await self._attempt(step.verb, verb, *arguments)
         except (RunBusy, LookupError) as error:  # it is busy, or the message is no longer there
-            record("maintenance.refused", reason=str(error) or "busy")
+            record(MaintenanceRefused(verb=step.verb, session=step.session, reason=str(error) or "busy"))
         except Exception as error:
             self._trouble(step.verb, error)
         else:
-            record("maintenance.done", item=step.message, metadata=dict(step.metadata))
+            flags = dict(step.metadata)
+            record(MaintenanceDone(verb=step.verb, session=step.session, item=step.message, metadata=flags))
 
     # --- looking
 
@@ -401,10 +421,11 @@ class Server:
         except Exception as error:
             self._trouble("read", error)
             return None
-        more: dict[str, Any] = {} if cursor is None else {"cursor": cursor}
+        since = None
         if begun < len(self._world.events):
-            more["since"] = begun  # what happened in between it may show or not
-        self._world.record("journal", "journal.read", items=items, reason=reason, session=session, **more)
+            since = begun  # the read may show what happened in between, or not
+        seen = JournalRead(items=items, reason=reason, session=session, cursor=cursor, since=since)
+        self._world.record("journal", seen)
         return items, cursor
 
     async def look(self, session: str) -> None:
@@ -416,51 +437,31 @@ class Server:
             except Exception as error:
                 self._trouble("context", error)
                 return
-            self._world.record("journal", "journal.context", items=items, session=session)
+            self._world.record("journal", JournalContext(items=items, session=session))
 
     async def take_statistics(self) -> None:
         """Records the sizes of the partial cache."""
-        statistics = getattr(self._adapter, "statistics", None)
-        if statistics is None:
-            return
         try:
-            sizes = statistics()
-            if inspect.isawaitable(sizes):
-                sizes = await sizes
+            await self._cache.take(self._adapter, quiet=not self.active)
         except Exception as error:
             self._trouble("statistics", error)
-            return
-        self._world.record("journal", "statistics.taken", statistics=sizes, quiet=not self.active)
-
-    def _watch(self) -> None:
-        """Records a new high-water mark of the partial cache, where statistics cost no wait."""
-        statistics = getattr(self._adapter, "statistics", None)
-        if statistics is None or inspect.iscoroutinefunction(statistics):
-            return
-        sizes = statistics()
-        if not isinstance(sizes, Statistics):
-            return
-        new = (sizes.partial_messages, sizes.partial_bytes, sizes.reader_bytes or 0)
-        if new[:2] > self._high_water[:2] or new[2] > self._high_water[2]:
-            self._high_water = (*max(new[:2], self._high_water[:2]), max(new[2], self._high_water[2]))
-            self._world.record("journal", "statistics.taken", statistics=sizes, quiet=False)
 
     def _relay(self, session: str, frame: Frame) -> None:
         if self._repeats:
             return
-        record = self._world.record
+        record = partial(self._world.record, "server")
         run = frame.run_id
         record(
-            "server",
-            "frame.published",
-            run,
-            frame=frame.kind,
-            message=frame.message_id,
-            text=frame.text,
-            source=frame.source,
-            call_id=frame.call_id,
-            state=frame.state,
-            event_id=frame.event_id,
+            FramePublished(
+                run=run,
+                frame=frame.kind,
+                message=frame.message_id,
+                text=frame.text,
+                source=frame.source,
+                call_id=frame.call_id,
+                state=frame.state,
+                event_id=frame.event_id,
+            )
         )
         if frame.kind == "approval.requested" and frame.call_id is not None:
             self._asked[frame.call_id] = run
@@ -469,7 +470,7 @@ class Server:
         if frame.kind == "run.ended":
             self._ended.add(run)
             self._asked = {call: asker for call, asker in self._asked.items() if asker != run}
-            record("server", "run.ended", run, state=frame.state, cause=frame.cause)
+            record(RunEnded(run=run, state=frame.state, cause=frame.cause))
         for client in self.clients:
             if client.session == session:
                 client.frame(frame)
@@ -495,4 +496,4 @@ class Server:
         return True
 
     def _trouble(self, verb: str, error: Exception) -> None:
-        self._world.record("server", "adapter.raised", verb=verb, error=describe(error))
+        self._world.record("server", AdapterRaised(verb=verb, error=describe(error)))

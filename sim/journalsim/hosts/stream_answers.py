@@ -16,6 +16,7 @@ from typing import Any
 import trio
 
 from journalsim.actors.wire.exchange import Exchange
+from journalsim.contract.events.stream_events import StreamAnswered, StreamClosed, StreamSent
 from journalsim.contract.stream_port import StreamAnswer, StreamRequest
 from journalsim.engine.entries import Entry
 from journalsim.engine.world import World
@@ -93,7 +94,7 @@ class Streams:
             why = "gone"
         if not self._process.alive:
             return
-        self._record("stream.closed", exchange, why=why)
+        self._world.record("server", StreamClosed(client=exchange.client, connection=exchange.number, why=why))
         now_ns = self._world.now_ns()
         if why == "raised":
             exchange.connection.die("server", now_ns)
@@ -111,13 +112,16 @@ class Streams:
             await _close(answer.body)
             return
         content_type = answer.content_type if answer.body is not None else ""
-        self._record(
-            "stream.answered",
-            exchange,
-            status=answer.status,
-            content_type=content_type,
-            cursor=exchange.cursor,
-            session=exchange.session,
+        self._world.record(
+            "server",
+            StreamAnswered(
+                client=exchange.client,
+                connection=exchange.number,
+                status=answer.status,
+                content_type=content_type,
+                cursor=exchange.cursor,
+                session=exchange.session,
+            ),
         )
         exchange.head(answer.status, content_type)
         if answer.body is not None:
@@ -136,13 +140,12 @@ class Streams:
                 point = f"{lane}#{world.number(lane)}"
                 await self._process.point(f"{point}.before")
                 await reader.wait_writable(self._process)
-                self._record("stream.sent", exchange, data=as_text(piece))
+                world.record(
+                    "server", StreamSent(client=exchange.client, connection=exchange.number, data=as_text(piece))
+                )
                 connection.write("server", world.now_ns(), piece)
                 exchange.moved()
                 await self._process.point(f"{point}.after")
-
-    def _record(self, kind: str, exchange: Exchange, **data: Any) -> None:
-        self._world.record("server", kind, client=exchange.client, connection=exchange.number, **data)
 
 
 class _Reader:

@@ -3,8 +3,82 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypeVar
 
+from journalsim.contract.events.client_events import (
+    ClientAnswered,
+    ClientApplied,
+    ClientAttached,
+    ClientControl,
+    ClientDetached,
+    ClientDisconnected,
+    ClientReloaded,
+    ClientSent,
+    ClientTold,
+    ClientView,
+    StopPressed,
+)
+from journalsim.contract.events.event_record import EventRecord
+from journalsim.contract.events.harness_events import (
+    AdapterRaised,
+    BoundHit,
+    ClockJumped,
+    DeadlockFound,
+    QuietReached,
+    StepSkipped,
+    StepTaken,
+    TraceDiffers,
+)
+from journalsim.contract.events.journal_events import (
+    DiskFailed,
+    JournalContext,
+    JournalRead,
+    RecoveryRead,
+    StatisticsTaken,
+    StoreAcknowledged,
+    StoreFailed,
+)
+from journalsim.contract.events.model_events import (
+    ModelCalled,
+    ModelChunk,
+    ModelClosed,
+    ModelCompleted,
+    ModelEndedSilently,
+    ModelFailed,
+    ToolCancelled,
+    ToolEffect,
+    ToolFailed,
+    ToolReturned,
+    ToolStarted,
+)
+from journalsim.contract.events.server_events import (
+    AnswerAnswered,
+    AnswerDelivered,
+    FramePublished,
+    MaintenanceDone,
+    MaintenanceRefused,
+    ReaderDisconnected,
+    RunAccepted,
+    RunEnded,
+    RunRefused,
+    ServerCrashed,
+    ServerShutDown,
+    ServerStarted,
+    StopAnswered,
+    StopDelivered,
+)
+from journalsim.contract.events.stream_events import (
+    LinkBroke,
+    RequestDelivered,
+    RequestLost,
+    StreamAnswered,
+    StreamAsked,
+    StreamClosed,
+    StreamEndless,
+    StreamGivenUp,
+    StreamOver,
+    StreamSent,
+)
 from journalsim.history import Event, plain
 from journalsim.report.escape import elide, quoted
 from journalsim.report.lanes import WIDE
@@ -14,11 +88,9 @@ Parts: TypeAlias = tuple[str, ...]
 ROWS_MAX = 12  # a list of journal rows longer than this says how many more there are
 FIELD_COLUMNS = 60  # for anything that is not a text of a model, a user or a tool
 
-_WIDE_KINDS = frozenset(
-    (
-        *("server.started", "server.crashed", "server.shut_down", "clock.jumped", "quiet.reached"),
-        *("deadlock.found", "bound.hit", "trace.differs", "step.taken", "step.skipped"),
-    )
+_WIDE_KINDS = (
+    *(ServerStarted, ServerCrashed, ServerShutDown, ClockJumped, QuietReached),
+    *(DeadlockFound, BoundHit, TraceDiffers, StepTaken, StepSkipped),
 )
 _JOURNAL = ("store", "journal", "statistics", "disk", "recovery")
 _LANES = {"model": "model", "tool": "tools", **dict.fromkeys(_JOURNAL, "journal")}
@@ -26,7 +98,7 @@ _LANES = {"model": "model", "tool": "tools", **dict.fromkeys(_JOURNAL, "journal"
 
 def lane(event: Event) -> str:
     """Returns the lane of an event: ``model``, ``tools``, ``server``, ``journal``, a client, or ``WIDE``."""
-    if event.kind in _WIDE_KINDS:
+    if isinstance(event.data, _WIDE_KINDS):
         return WIDE
     area = event.kind.partition(".")[0]
     return event.actor if area == "client" else _LANES.get(area, "server")
@@ -39,8 +111,7 @@ def describe(event: Event, width: int = 24) -> str:
         event: the event.
         width: how many columns a text of a model, a user or a tool may take.
     """
-    writer = _WRITERS.get(event.kind, _unknown)
-    return _joined(writer(_Words(event, width)))
+    return _joined(WRITERS[type(event.data)](event.data, width))
 
 
 def _joined(parts: Parts) -> str:
@@ -49,51 +120,6 @@ def _joined(parts: Parts) -> str:
     for part in parts:
         line += part if not line or part.startswith((",", ":")) else f" {part}" if part else ""
     return line
-
-
-class _Words:
-    """Fields of an event, each as visible text; a field that is not there is empty."""
-
-    def __init__(self, event: Event, width: int) -> None:
-        self._event = event
-        self._width = width
-
-    def __getattr__(self, name: str) -> str:
-        return self.after("", name)
-
-    @property
-    def kind(self) -> str:
-        return elide(self._event.kind, FIELD_COLUMNS)
-
-    @property
-    def run(self) -> str:
-        return elide(self._event.run or "", FIELD_COLUMNS)
-
-    @property
-    def subject(self) -> str:
-        """The message, turn or call; the model's lane needs no ``model.`` before it."""
-        return elide((self._event.subject or "").removeprefix("model."), FIELD_COLUMNS)
-
-    def raw(self, name: str) -> Any:
-        return self._event.data.get(name)
-
-    def after(self, before: str, name: str) -> str:
-        """The field as plain words, ``before`` it; nothing when it has no value."""
-        value = self.raw(name)
-        if not value:
-            return ""
-        return before + elide(value if isinstance(value, str) else str(plain(value)), FIELD_COLUMNS)
-
-    def quote(self, name: str) -> str:
-        value = self.raw(name)
-        return quoted(str(value), self._width) if value else ""
-
-    def rows(self, name: str) -> str:
-        return row_labels(self.raw(name) or ())
-
-    def row(self, name: str) -> str:
-        value = self.raw(name)
-        return row_line(value, self._width) if value is not None else ""
 
 
 def row_labels(items: Sequence[Any]) -> str:
@@ -122,122 +148,161 @@ def _label(row: Any) -> str:
     return name if state == "completed" else f"{name} {elide(str(state), FIELD_COLUMNS)}"
 
 
-def _frame(w: _Words) -> Parts:
-    kind = w.frame.removeprefix("message.")
-    return kind, w.message or w.run, w.state, w.quote("text") or w.quote("reasoning")
+def _named(value: object) -> str:
+    """A field as plain words; empty when it has no value."""
+    if not value:
+        return ""
+    return elide(value if isinstance(value, str) else str(plain(value)), FIELD_COLUMNS)
 
 
-def _called(w: _Words) -> Parts:
-    again = w.after("attempt ", "attempt") if w.raw("attempt") not in (None, 1) else ""
-    purpose = w.after("for ", "purpose") if w.raw("purpose") != "turn" else ""
-    return w.subject, "called", again, purpose
+def _after(before: str, value: object) -> str:
+    """A field as plain words with ``before`` in front; empty when it has no value."""
+    return before + _named(value) if value else ""
 
 
-def _chunk(w: _Words) -> Parts:
-    part = w.part if w.part != "text" else ""
-    return w.subject, w.after("c", "chunk"), part, w.call_id, w.name, w.quote("text")
+def _said(text: str | None, width: int) -> str:
+    """A text of a model, a user or a tool, quoted; empty when there is none."""
+    return quoted(text, width) if text else ""
 
 
-def _stop(w: _Words) -> Parts:
-    return w.named or w.run, w.mode if w.mode != "interrupt" else ""
+def _turn(name: str | None) -> str:
+    """A message or turn; the model's lane needs no ``model.`` before it."""
+    return elide((name or "").removeprefix("model."), FIELD_COLUMNS)
 
 
-def _copy(w: _Words) -> str:
-    """A request that travelled twice; the first copy needs no remark."""
-    copy = w.raw("copy")
-    return "again" if isinstance(copy, int) and copy > 1 else ""
+def _frame(data: ClientApplied | FramePublished, width: int) -> Parts:
+    reasoning = data.reasoning if isinstance(data, ClientApplied) else ""
+    kind = _named(data.frame).removeprefix("message.")
+    return kind, _named(data.message or data.run), _named(data.state), _said(data.text or reasoning, width)
 
 
-def _connection(w: _Words) -> str:
-    return w.after("#", "connection")
+def _called(data: ModelCalled, width: int) -> Parts:
+    again = _after("attempt ", data.attempt) if data.attempt != 1 else ""
+    purpose = _after("for ", data.purpose) if data.purpose != "turn" else ""
+    return _turn(data.turn), "called", again, purpose
 
 
-def _statistics(w: _Words) -> Parts:
-    record = plain(w.raw("statistics"))
-    record = record if isinstance(record, Mapping) else {}
-    return (f"cache: {record.get('partial_messages', 0)} partials, {record.get('partial_bytes', 0)} bytes",)
+def _chunk(data: ModelChunk, width: int) -> Parts:
+    part = _named(data.part) if data.part != "text" else ""
+    call, name = _named(data.call_id), _named(data.name)
+    return _turn(data.message), _after("c", data.chunk), part, call, name, _said(data.text, width)
 
 
-def _jumped(w: _Words) -> Parts:
-    by = w.raw("by_ns") or 0
-    return "clock jumps", "back" if by < 0 else "forward", f"{abs(by) // 1_000_000} ms"
+def _completed(data: ModelCompleted, width: int) -> Parts:
+    late = "late" if data.late else ""
+    return _turn(data.message), "completed", late, _said(data.text, width), _named(data.reason)
 
 
-def _deadlock(w: _Words) -> Parts:
-    tasks = w.raw("tasks") or ()
-    pairs = [elide(" at ".join(map(str, task)) if isinstance(task, (tuple, list)) else str(task), 60) for task in tasks]
+def _stop(named: str | None, run: str | None, mode: str) -> Parts:
+    return _named(named or run), _named(mode) if mode != "interrupt" else ""
+
+
+def _connection(number: int) -> str:
+    return _after("#", number)
+
+
+def _statistics(data: StatisticsTaken, width: int) -> Parts:
+    sizes = data.statistics
+    messages, size = getattr(sizes, "partial_messages", 0), getattr(sizes, "partial_bytes", 0)
+    return (f"cache: {messages} partials, {size} bytes",)
+
+
+def _jumped(data: ClockJumped, width: int) -> Parts:
+    return "clock jumps", "back" if data.by_ns < 0 else "forward", f"{abs(data.by_ns) // 1_000_000} ms"
+
+
+def _deadlock(data: DeadlockFound, width: int) -> Parts:
+    pairs = [elide(f"{task.name} at {task.last_point}", FIELD_COLUMNS) for task in data.tasks]
     return "DEADLOCK", f": {', '.join(pairs)}" if pairs else ""
 
 
-def _unknown(w: _Words) -> Parts:
-    return w.kind, w.subject, w.run
+def _differs(data: TraceDiffers, width: int) -> Parts:
+    first = _after("from event ", data.first) or "from event 0"
+    return "ANOTHER TRACE", first, _after(", here ", data.ours), _after(", there ", data.theirs)
 
 
-_WRITERS: Mapping[str, Callable[[_Words], Parts]] = {
-    "client.sent": lambda w: ("sends", w.quote("text")),
-    "client.stop_pressed": lambda w: ("STOP", *_stop(w)),
-    "client.told": lambda w: ("told:", w.verb, w.outcome, w.run, w.after(": ", "reason")),
-    "client.applied": lambda w: ("shows", *_frame(w)),
-    "client.reloaded": lambda w: ("reloads", w.rows("items")),
-    "client.answered": lambda w: ("APPROVES" if w.approved else "DENIES", w.subject),
-    "client.disconnected": lambda w: ("loses its connection",),
-    "client.detached": lambda w: ("detaches",),
-    "client.attached": lambda w: ("attaches",),
-    "client.control": lambda w: ("is told", w.control, w.attachment, w.after(": ", "reason")),
-    "client.view": lambda w: ("page shows", w.rows("items"), w.after("at ", "cursor")),
-    "stream.asked": lambda w: ("asks for a", w.what, _connection(w), w.after("after ", "cursor")),
-    "stream.answered": lambda w: ("answers", w.client, w.status, _connection(w)),
-    "stream.sent": lambda w: ("writes to", w.client, w.quote("data")),
-    "stream.closed": lambda w: ("closes", w.client, _connection(w), w.after(": ", "why")),
-    "stream.over": lambda w: ("stream", "ends" if w.raw("clean") else "breaks", _connection(w)),
-    "stream.given_up": lambda w: ("asks no more", w.after(": ", "reason")),
-    "stream.endless": lambda w: ("is closed after", w.connections, "connections"),
-    "link.broke": lambda w: ("link", w.fault, w.direction, _connection(w)),
-    "request.delivered": lambda w: ("receives", w.verb, w.key, _copy(w)),
-    "request.lost": lambda w: ("never receives", w.verb, w.key),
-    "run.accepted": lambda w: ("accepts", w.run, w.key, "again" if w.raw("again") else ""),
-    "run.refused": lambda w: ("refuses", w.key, w.after(": ", "reason")),
-    "run.ended": lambda w: (w.run, "ended", w.after(": ", "state"), w.after(", ", "cause")),
-    "stop.delivered": lambda w: ("stops", *_stop(w)),
-    "stop.answered": lambda w: ("answers stop", w.named, w.after(": ", "answer")),
-    "answer.delivered": lambda w: ("takes the answer about", w.subject),
-    "answer.answered": lambda w: ("answers about", w.subject, w.after(": ", "answer")),
-    "reader.disconnected": lambda w: ("notices that", w.client, "is gone"),
-    "frame.published": lambda w: ("sends", *_frame(w)),
-    "server.started": lambda w: ("server started", w.after(", process ", "incarnation")),
-    "server.shut_down": lambda w: ("server shut down",),
-    "server.crashed": lambda w: ("SERVER CRASHED", w.after(", the disk loses ", "lose")),
-    "disk.failed": lambda w: (w.subject or "the disk", "goes wrong", w.after(": ", "fault")),
-    "recovery.read": lambda w: ("after one more kill", w.rows("items")),
-    "maintenance.done": lambda w: (w.verb or "maintenance", w.item, w.metadata),
-    "maintenance.refused": lambda w: (w.verb or "maintenance", "refused", w.after(": ", "reason")),
-    "model.called": _called,
-    "model.chunk": _chunk,
-    "model.completed": lambda w: (w.subject, "completed", "late" if w.raw("late") else "", w.quote("text"), w.reason),
-    "model.failed": lambda w: (w.subject, "breaks", w.after(": ", "error")),
-    "model.ended_silently": lambda w: (w.subject, "ends without a finish"),
-    "model.closed": lambda w: (w.subject, "closed before its end"),
-    "tool.started": lambda w: (w.subject, "starts", w.name, w.quote("arguments")),
-    "tool.effect": lambda w: (w.subject, "takes effect", w.after(", time ", "count")),
-    "tool.returned": lambda w: (w.subject, "returns", w.quote("text")),
-    "tool.failed": lambda w: (w.subject, "fails", w.quote("text")),
-    "tool.cancelled": lambda w: (w.subject, "cancelled"),
-    "store.acknowledged": lambda w: ("keeps", w.row("item")),
-    "store.failed": lambda w: ("append", w.outcome, w.after(": ", "error"), w.row("item")),
-    "journal.read": lambda w: ("holds", w.rows("items")),
-    "journal.context": lambda w: ("context", w.rows("items")),
-    "statistics.taken": _statistics,
-    "step.taken": lambda w: ("step", w.label or w.verb),
-    "step.skipped": lambda w: ("step", w.label or w.verb, "never became possible", w.after(": ", "reason")),
-    "clock.jumped": _jumped,
-    "adapter.raised": lambda w: (w.verb, "raised", w.after(": ", "error")),
-    "quiet.reached": lambda w: ("quiet", w.after(", still waiting: ", "unfinished")),
-    "deadlock.found": _deadlock,
-    "bound.hit": lambda w: ("cut off:", w.bound, w.after("over ", "limit")),
-    "trace.differs": lambda w: (
-        "ANOTHER TRACE",
-        w.after("from event ", "first") or "from event 0",
-        w.after(", here ", "ours"),
-        w.after(", there ", "theirs"),
-    ),
-}
+Writer: TypeAlias = Callable[[Any, int], Parts]
+D = TypeVar("D", bound=EventRecord)
+
+
+def _row(kind: type[D], write: Callable[[D, int], Parts]) -> tuple[type[EventRecord], Writer]:
+    return kind, write
+
+
+WRITERS: Mapping[type[EventRecord], Writer] = dict(
+    (
+        _row(ClientSent, lambda e, w: ("sends", _said(e.text, w))),
+        _row(StopPressed, lambda e, w: ("STOP", *_stop(e.named, e.run, e.mode))),
+        _row(
+            ClientTold, lambda e, w: ("told:", _named(e.verb), _named(e.outcome), _named(e.run), _after(": ", e.reason))
+        ),
+        _row(ClientApplied, lambda e, w: ("shows", *_frame(e, w))),
+        _row(ClientReloaded, lambda e, w: ("reloads", row_labels(e.items))),
+        _row(ClientAnswered, lambda e, w: ("APPROVES" if e.approved else "DENIES", _turn(e.call_id))),
+        _row(ClientDisconnected, lambda e, w: ("loses its connection",)),
+        _row(ClientDetached, lambda e, w: ("detaches",)),
+        _row(ClientAttached, lambda e, w: ("attaches",)),
+        _row(
+            ClientControl,
+            lambda e, w: ("is told", _named(e.control), _named(e.attachment), _after(": ", e.reason)),
+        ),
+        _row(ClientView, lambda e, w: ("page shows", row_labels(e.items), _after("at ", e.cursor))),
+        _row(
+            StreamAsked,
+            lambda e, w: ("asks for a", _named(e.what), _connection(e.connection), _after("after ", e.cursor)),
+        ),
+        _row(StreamAnswered, lambda e, w: ("answers", _named(e.client), _named(e.status), _connection(e.connection))),
+        _row(StreamSent, lambda e, w: ("writes to", _named(e.client), _said(e.data, w))),
+        _row(StreamClosed, lambda e, w: ("closes", _named(e.client), _connection(e.connection), _after(": ", e.why))),
+        _row(StreamOver, lambda e, w: ("stream", "ends" if e.clean else "breaks", _connection(e.connection))),
+        _row(StreamGivenUp, lambda e, w: ("asks no more", _after(": ", e.reason))),
+        _row(StreamEndless, lambda e, w: ("is closed after", _named(e.connections), "connections")),
+        _row(LinkBroke, lambda e, w: ("link", _named(e.fault), _named(e.direction), _connection(e.connection))),
+        _row(RequestDelivered, lambda e, w: ("receives", _named(e.verb), _named(e.key), "again" if e.copy > 1 else "")),
+        _row(RequestLost, lambda e, w: ("never receives", _named(e.verb), _named(e.key))),
+        _row(RunAccepted, lambda e, w: ("accepts", _named(e.run), _named(e.key), "again" if e.again else "")),
+        _row(RunRefused, lambda e, w: ("refuses", _named(e.key), _after(": ", e.reason))),
+        _row(RunEnded, lambda e, w: (_named(e.run), "ended", _after(": ", e.state), _after(", ", e.cause))),
+        _row(StopDelivered, lambda e, w: ("stops", *_stop(e.named, e.run, e.mode))),
+        _row(StopAnswered, lambda e, w: ("answers stop", _named(e.named), _after(": ", e.answer))),
+        _row(AnswerDelivered, lambda e, w: ("takes the answer about", _turn(e.call_id))),
+        _row(AnswerAnswered, lambda e, w: ("answers about", _turn(e.call_id), _after(": ", e.answer))),
+        _row(ReaderDisconnected, lambda e, w: ("notices that", _named(e.client), "is gone")),
+        _row(FramePublished, lambda e, w: ("sends", *_frame(e, w))),
+        _row(ServerStarted, lambda e, w: ("server started", _after(", process ", e.incarnation))),
+        _row(ServerShutDown, lambda e, w: ("server shut down",)),
+        _row(ServerCrashed, lambda e, w: ("SERVER CRASHED", _after(", the disk loses ", e.lose))),
+        _row(DiskFailed, lambda e, w: (_turn(e.operation) or "the disk", "goes wrong", _after(": ", e.fault))),
+        _row(RecoveryRead, lambda e, w: ("after one more kill", row_labels(e.items))),
+        _row(MaintenanceDone, lambda e, w: (_named(e.verb) or "maintenance", _named(e.item), _named(e.metadata))),
+        _row(MaintenanceRefused, lambda e, w: (_named(e.verb) or "maintenance", "refused", _after(": ", e.reason))),
+        _row(ModelCalled, _called),
+        _row(ModelChunk, _chunk),
+        _row(ModelCompleted, _completed),
+        _row(ModelFailed, lambda e, w: (_turn(e.message), "breaks", _after(": ", e.error))),
+        _row(ModelEndedSilently, lambda e, w: (_turn(e.message), "ends without a finish")),
+        _row(ModelClosed, lambda e, w: (_turn(e.message), "closed before its end")),
+        _row(ToolStarted, lambda e, w: (_turn(e.call_id), "starts", _named(e.name), _said(e.arguments, w))),
+        _row(ToolEffect, lambda e, w: (_turn(e.call_id), "takes effect", _after(", time ", e.count))),
+        _row(ToolReturned, lambda e, w: (_turn(e.call_id), "returns", _said(e.text, w))),
+        _row(ToolFailed, lambda e, w: (_turn(e.call_id), "fails", _said(e.text, w))),
+        _row(ToolCancelled, lambda e, w: (_turn(e.call_id), "cancelled")),
+        _row(StoreAcknowledged, lambda e, w: ("keeps", row_line(e.item, w))),
+        _row(StoreFailed, lambda e, w: ("append", _named(e.outcome), _after(": ", e.error), row_line(e.item, w))),
+        _row(JournalRead, lambda e, w: ("holds", row_labels(e.items))),
+        _row(JournalContext, lambda e, w: ("context", row_labels(e.items))),
+        _row(StatisticsTaken, _statistics),
+        _row(StepTaken, lambda e, w: ("step", _named(e.label or e.verb))),
+        _row(
+            StepSkipped,
+            lambda e, w: ("step", _named(e.label or e.verb), "never became possible", _after(": ", e.reason)),
+        ),
+        _row(ClockJumped, _jumped),
+        _row(AdapterRaised, lambda e, w: (_named(e.verb), "raised", _after(": ", e.error))),
+        _row(QuietReached, lambda e, w: ("quiet", _after(", still waiting: ", e.unfinished))),
+        _row(DeadlockFound, _deadlock),
+        _row(BoundHit, lambda e, w: ("cut off:", _named(e.bound), _after("over ", e.limit))),
+        _row(TraceDiffers, _differs),
+    )
+)
+"""How each kind of event is told on one line."""

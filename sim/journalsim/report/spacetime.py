@@ -11,6 +11,9 @@ from collections.abc import Iterable, Sequence
 
 from attrs import frozen
 
+from journalsim.contract.events.client_events import ClientApplied
+from journalsim.contract.events.model_events import ModelChunk
+from journalsim.contract.events.server_events import FramePublished
 from journalsim.history import Event, History
 from journalsim.report.describe import describe, lane
 from journalsim.report.escape import elide, visible
@@ -94,15 +97,16 @@ def _run(events: Sequence[Event]) -> list[Row]:
 
 
 def _is_delta(event: Event) -> bool:
-    if event.kind == "model.chunk":
-        return event.data.get("part") in ("text", "reasoning", "tool_arguments")
-    return event.kind in ("frame.published", "client.applied") and event.data.get("frame") == "message.delta"
+    data = event.data
+    if isinstance(data, ModelChunk):
+        return data.part in ("text", "reasoning", "tool_arguments")
+    return isinstance(data, FramePublished | ClientApplied) and data.frame == "message.delta"
 
 
 def _is_another_message(pending: Sequence[Event], event: Event) -> bool:
-    if event.kind != "model.chunk":
+    if not isinstance(event.data, ModelChunk):
         return False
-    chunk = next((e for e in pending if e.kind == "model.chunk"), event)
+    chunk = next((e for e in pending if isinstance(e.data, ModelChunk)), event)
     return chunk.subject != event.subject
 
 
@@ -132,10 +136,10 @@ def _fold(group: Sequence[Event]) -> str:
     first, last = group[0], group[-1]
     if len(group) == 1:
         return describe(first)
-    if first.kind != "model.chunk":
-        return f"{'sends' if first.kind == 'frame.published' else 'shows'} {len(group)} deltas"
-    turn = visible((first.subject or "").removeprefix("model."))
-    return f"{turn} c{first.data.get('chunk')}…c{last.data.get('chunk')}"
+    if isinstance(first.data, ModelChunk) and isinstance(last.data, ModelChunk):
+        turn = visible(first.data.message.removeprefix("model."))
+        return f"{turn} c{first.data.chunk}…c{last.data.chunk}"
+    return f"{'sends' if isinstance(first.data, FramePublished) else 'shows'} {len(group)} deltas"
 
 
 def _drawn(stretches: Sequence[Sequence[Row]], clients: Iterable[str], width: int) -> list[str]:

@@ -23,11 +23,21 @@ from journalsim.actors.director import Director
 from journalsim.actors.wire.wiring import faults_met, link_of
 from journalsim.actors.wire_client import WireClient
 from journalsim.case import Case
+from journalsim.contract.events.harness_events import (
+    AdapterRaised,
+    BoundHit,
+    DeadlockFound,
+    QuietReached,
+    StuckTask,
+    TraceDiffers,
+)
+from journalsim.contract.events.journal_events import DiskFailed
+from journalsim.contract.events.server_events import ServerCrashed
 from journalsim.engine.entries import Strategy
 from journalsim.engine.hosting import Host
 from journalsim.engine.scheduler import Scheduler
 from journalsim.engine.world import World
-from journalsim.history import History, trace_hash
+from journalsim.history import EventOf, History, trace_hash
 from journalsim.hosts.loading import LoadedAdapter, runner
 from journalsim.hosts.machine import Machine
 from journalsim.hosts.process_ports import Cast
@@ -137,14 +147,8 @@ def audited(first: Ran, second: Ran) -> Ran:
     if trace_hash(ours) != trace_hash(theirs):
         position = next((i for i, (a, b) in enumerate(zip(ours, theirs, strict=False)) if a != b), len(ours))
         last = ours[-1]
-        differs = last._replace(
-            position=len(ours),
-            actor="harness",
-            kind="trace.differs",
-            run=None,
-            subject=None,
-            data={"first": position, "ours": _event_text(ours, position), "theirs": _event_text(theirs, position)},
-        )
+        data = TraceDiffers(first=position, ours=_event_text(ours, position), theirs=_event_text(theirs, position))
+        differs = EventOf(len(ours), last.time_ns, last.step, "harness", data)
         history = evolve(history, events=(*ours, differs))
     return evolve(first, history=history)
 
@@ -157,17 +161,17 @@ def _event_text(events: tuple[Any, ...], position: int) -> str:
 
 
 def _trouble(history: History) -> str | None:
-    event = next(history.of("adapter.raised"), None)  # the first; others mostly follow from it
-    if event is None or (event.data["verb"] == "setup" and _after_power_cut(history, event.position)):
+    event = next(history.of(AdapterRaised), None)  # the first; others mostly follow from it
+    if event is None or (event.data.verb == "setup" and _after_power_cut(history, event.position)):
         return None  # a journal that cannot be opened any more has lost all: that is a verdict
-    broken = next((e for e in history.of("disk.failed") if e.data["fault"] in _ERRORS), None)
+    broken = next((e for e in history.of(DiskFailed) if e.data.fault in _ERRORS), None)
     if broken is not None and broken.position < event.position:
         return None  # to say that it did not do what it could not do is right
-    return f"{event.data['verb']}: {event.data['error']}"
+    return f"{event.data.verb}: {event.data.error}"
 
 
 def _after_power_cut(history: History, position: int) -> bool:
-    return any(e.position < position and "lose" in e.data for e in history.of("server.crashed"))
+    return any(e.position < position and e.data.lose is not None for e in history.of(ServerCrashed))
 
 
 class _Stage:
@@ -234,7 +238,7 @@ class _Stage:
         self._steps = scheduler.steps
         if scheduler.over is not None:
             limit = scheduler.steps_max if scheduler.over == "steps" else len(world.events)
-            world.record("harness", "bound.hit", bound=scheduler.over, limit=limit)
+            world.record("harness", BoundHit(bound=scheduler.over, limit=limit))
             return
         self._note_unfinished()
         await self._complete("statistics", server.take_statistics)
@@ -242,7 +246,7 @@ class _Stage:
         for session in sessions:
             await self._complete("read", partial(server.read_items, session, "quiet"))
             await self._complete("context", partial(server.look, session))
-        if self._adapter.capabilities.crash != "none" and any(e.kind == "server.crashed" for e in world.events):
+        if self._adapter.capabilities.crash != "none" and any(isinstance(e.data, ServerCrashed) for e in world.events):
             await self._complete("recovery", partial(server.repeat_recovery, sessions))
 
     async def _heal(self) -> None:
@@ -274,20 +278,20 @@ class _Stage:
         self._nursery.start_soon(task, name=f"harness.{verb}")
         await self._scheduler.wait_quiet(QUIET_WITHIN_NS)
         if not done and self._scheduler.over is None:
-            self._world.record("server", "adapter.raised", verb=verb, error="never returned: it hangs in virtual time")
+            self._world.record("server", AdapterRaised(verb=verb, error="never returned: it hangs in virtual time"))
         return done
 
     def _note_unfinished(self) -> None:
         process = self._server.process
         if process is None:
             return
-        unfinished = list(process.unfinished)
-        waits = [*process.hung.values(), *self._server.waits_for_people]
+        unfinished = tuple(process.unfinished)
+        waits = (*process.hung.values(), *self._server.waits_for_people)
         if unfinished and not waits:
-            tasks = [[name, self._world.last_points.get(name, "its start")] for name in unfinished]
-            self._world.record("harness", "deadlock.found", tasks=tasks)
+            tasks = tuple(StuckTask(name, self._world.last_points.get(name, "its start")) for name in unfinished)
+            self._world.record("harness", DeadlockFound(tasks=tasks))
         else:
-            self._world.record("harness", "quiet.reached", unfinished=unfinished, waits_for=waits)
+            self._world.record("harness", QuietReached(unfinished=unfinished, waits_for=waits))
 
     # --- who acts
 

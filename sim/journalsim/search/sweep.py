@@ -17,6 +17,9 @@ from typing import get_args
 from attrs import evolve, frozen
 
 from journalsim.case import NEVER, Case, Placement
+from journalsim.contract.events.client_events import ClientApplied
+from journalsim.contract.events.harness_events import StepTaken
+from journalsim.contract.events.stream_events import StreamSent
 from journalsim.errors import UsageError
 from journalsim.history import Event
 from journalsim.scenario.values.links import CursorForm, LinkFault
@@ -169,18 +172,19 @@ def _cursors_before(client: str, label: str, events: tuple[Event, ...]) -> int:
     """Returns how many cursors a page had before a step was taken."""
     cursors: dict[str, None] = {}
     for event in events:
-        if event.kind == "step.taken" and event.actor == client and event.data["label"] == label:
+        data = event.data
+        if isinstance(data, StepTaken) and event.actor == client and data.label == label:
             break
-        if event.kind == "client.applied" and event.actor == client and event.data.get("cursor"):
-            cursors[event.data["cursor"]] = None
+        if isinstance(data, ClientApplied) and event.actor == client and data.view is not None and data.view.cursor:
+            cursors[data.view.cursor] = None
     return len(cursors)
 
 
 def _sizes(client: str, connection: int, events: tuple[Event, ...]) -> Iterator[int]:
     for event in events:
         data = event.data
-        if event.kind == "stream.sent" and data["client"] == client and data["connection"] == connection:
-            yield len(data["data"].encode("utf-8", "surrogateescape"))
+        if isinstance(data, StreamSent) and data.client == client and data.connection == connection:
+            yield len(data.data.encode("utf-8", "surrogateescape"))
 
 
 def _inside(name: str, prefixes: tuple[str, ...]) -> bool:

@@ -4,23 +4,26 @@ import json
 
 from story import A, Story
 
-from journalsim.history import KINDS, Event, as_json, plain, trace_hash
+from journalsim.contract.events.client_events import ClientDetached, ClientSent
+from journalsim.contract.events.event_table import RECORDS
+from journalsim.contract.events.model_events import ModelChunk, ToolStarted
+from journalsim.history import EventOf, as_json, plain, trace_hash
 
 
 def test_history_finds_events_by_kind():
     history = Story().asks().answers().history()
-    assert [event.kind for event in history.of("client.sent", "run.accepted")] == ["client.sent", "run.accepted"]
-    assert history.last("model.chunk", "model.called").kind == "model.chunk"
-    assert history.last("tool.started") is None
+    assert [event.data.text for event in history.of(ClientSent)] == ["Hi"]
+    assert history.last(ModelChunk).data.text == "there"
+    assert history.last(ToolStarted) is None
 
 
 def test_storyteller_uses_the_vocabulary_of_histories():
     story = Story().asks().answers().stops().leaves().ends().crashes().starts().quiet().sizes().reads()
-    assert {event.kind for event in story.events} <= set(KINDS)
+    assert {event.kind for event in story.events} <= set(RECORDS)
 
 
 def test_line_of_json_leaves_out_what_is_not_there():
-    bare = Event(0, 5, 1, "ann", "client.detached", None, None, {})
+    bare = EventOf(0, 5, 1, "ann", ClientDetached())
     assert as_json(bare) == '{"actor":"ann","i":0,"kind":"client.detached","step":1,"t":5}'
     full = json.loads(as_json(Story().calls("model.turn1", "r1", context=(A("model.turn0", "x"),)).events[0]))
     assert (full["run"], full["subject"]) == ("r1", "model.turn1")

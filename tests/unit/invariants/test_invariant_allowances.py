@@ -66,7 +66,8 @@ def taken(*between: str) -> list[str | None]:
     story = Story(evolve(CLAIMS)).asks().reads(U("Hi"), A("model.turn1", "Hel", "open"), U("Bye"), reason="reload")
     story.leaves()
     for kind in between:
-        story.event(kind, "r1", verb="clear", named="r1", item=U("x"))
+        fields = {"maintenance.done": {"verb": "clear"}, "store.failed": {"item": U("x")}}
+        story.event(kind, "r1", **fields.get(kind, {}))
     return [t.item.text for t in taken_by_disconnect(Facts(story.reads(U("Hi")).history()))]
 
 

@@ -36,10 +36,7 @@ def test_frame_ties_a_row_id_to_the_provider_id():
 
 def test_provider_id_that_two_messages_share_does_not_decide():
     story = answers("one", "two", ids=True)
-    shared = story.events[-1]._replace(position=len(story.events), subject="model.turn1")
-    story.events.append(
-        shared._replace(kind="model.chunk", data={"part": "text", "text": "", "provider_id": "msg-turn2"})
-    )
+    story.event("model.chunk", "r1", "model.turn1", by="model", provider_id="msg-turn2")
     assert refs(story, said("two", aliases=("msg-turn2",))) == ("model.turn2",)
 
 

@@ -2,11 +2,14 @@ from __future__ import annotations
 
 from story import A, C, Story, U
 
+from journalsim.contract.events.client_events import ClientApplied, ClientReloaded
 from journalsim.oracle.facts.client_views import told_apart, views_of
+from journalsim.oracle.facts.event_index import EventIndex
 
 
 def view_of(story: Story, client: str):
-    return views_of(story.history().of("client.applied", "client.reloaded")).get(client, ())
+    shown = EventIndex(story.events).in_order(ClientApplied, ClientReloaded)
+    return views_of(shown).get(client, ())
 
 
 def view(story: Story, client: str = "ann"):

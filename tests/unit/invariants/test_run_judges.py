@@ -5,6 +5,7 @@ from attrs import evolve
 from story import CLAIMS, END, A, Story, U
 
 from journalsim.contract.capabilities import Capabilities
+from journalsim.contract.events.harness_events import StuckTask
 from journalsim.oracle.invariants.judge import check_history
 from journalsim.oracle.invariants.verdict import Status, Verdict
 
@@ -250,7 +251,7 @@ def test_changed_row_is_shown_next_to_what_it_was():
 
 
 def test_deadlock_names_the_tasks_and_their_last_points():
-    tasks = [["run:r1", "store.append#2.before"], ["relay", ""]]
+    tasks = (StuckTask("run:r1", "store.append#2.before"), StuckTask("relay", ""))
     story = Story().event("deadlock.found", by="harness", tasks=tasks)
     assert (
         verdict("no-deadlock", story).violations[0].found.endswith("run:r1 at store.append#2.before; relay at no point")

@@ -611,8 +611,7 @@ def test_call_for_a_run_that_nobody_accepted_is_no_look_at_the_end():
 
 
 def test_what_clients_do_about_a_run_does_not_say_when_its_context_was_put_together():
-    story = Story().asks("Yo", "r2", "k2").frame("run.started", "model.turn9", message=None)
-    story.events[-1] = story.events[-1]._replace(run="r2")
+    story = Story().asks("Yo", "r2", "k2").event("frame.published", "r2", frame="run.started")
     story.asks().calls(context=(U("Hi"),)).says("model.turn1", "Hello ", "there").completes("model.turn1").ends()
     story.event("client.applied", "r2", by="ann", frame="run.started", message=None)
     story.calls("model.turn2", "r2", context=(U("Yo", "r2"),)).says("model.turn2", "Yes").completes("model.turn2")

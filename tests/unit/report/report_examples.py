@@ -6,9 +6,7 @@ import os
 from pathlib import Path
 from typing import Any
 
-from journalsim.scenario.values.cast import ClientSpec
-from journalsim.scenario.values.moves import Step
-from journalsim.scenario.values.scenario import Scenario
+from made_events import made_event
 
 from journalsim.case import NEVER, Case, Placement
 from journalsim.contract.capabilities import Capabilities
@@ -16,6 +14,9 @@ from journalsim.contract.items import Item, Statistics
 from journalsim.history import Event, History, trace_hash
 from journalsim.oracle.invariants.verdict import Violation
 from journalsim.report.about import About
+from journalsim.scenario.values.cast import ClientSpec
+from journalsim.scenario.values.moves import Step
+from journalsim.scenario.values.scenario import Scenario
 from journalsim.search.results import CampaignResult, Failure, Neighbour, ScenarioResult, Tally
 
 SNAPSHOTS = Path(__file__).parents[2] / "snapshots"
@@ -71,7 +72,7 @@ class Recorder:
         """Adds an event ``ms`` later than the one before, and returns its position."""
         self.time_ns += ms * MS
         position = len(self.events)
-        self.events.append(Event(position, self.time_ns, position, actor, kind, run, subject, data))
+        self.events.append(made_event(position, self.time_ns, actor, kind, run, subject, **data))
         return position
 
     def history(self) -> History:

@@ -6,13 +6,14 @@ Status and headers of an answer travel beside the bytes, at their pace and befor
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 from attrs import define, field
 
 from journalsim.actors.programs.program import Ask, Effects, Program, Reason
 from journalsim.actors.wire.byte_link import ByteLink, Signal
 from journalsim.actors.wire.exchange import Exchange
+from journalsim.contract.events.event_record import EventRecord
+from journalsim.contract.events.stream_events import LinkBroke, StreamOver
 from journalsim.engine.entries import Entry
 from journalsim.engine.world import World
 
@@ -109,7 +110,7 @@ class Ways:
     def _note_faults(self, way: Way) -> None:
         faults = way.exchange.connection.faults
         for fault in faults[way.faults :]:
-            self._record("link.broke", fault=fault.kind, direction=fault.direction, connection=way.exchange.number)
+            self._record(LinkBroke(fault=fault.kind, direction=fault.direction, connection=way.exchange.number))
         way.faults = len(faults)
 
     def _arrive(self, watch: Watch, number: int, way: Way) -> None:
@@ -137,8 +138,8 @@ class Ways:
             self._take(watch, watch.program.received(number, signal.data))
             self._world.passed(f"{point}.after")
         elif signal.kind != "writable":
-            self._record("stream.over", connection=way.exchange.number, clean=signal.kind == "end")
+            self._record(StreamOver(connection=way.exchange.number, clean=signal.kind == "end"))
             self._take(watch, watch.program.ended(number, clean=signal.kind == "end"))
 
-    def _record(self, kind: str, **data: Any) -> None:
-        self._world.record(self._name, kind, **data)
+    def _record(self, data: EventRecord) -> None:
+        self._world.record(self._name, data)

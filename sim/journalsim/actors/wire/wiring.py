@@ -10,6 +10,7 @@ from attrs import evolve
 from journalsim.actors.wire.byte_link import ByteLink
 from journalsim.actors.wire.byte_pipe import Fault, Place, Shape
 from journalsim.case import NEVER, Case
+from journalsim.contract.events.stream_events import LinkBroke
 from journalsim.history import Event
 from journalsim.scenario.resolve import with_spots
 from journalsim.scenario.values.cast import ClientSpec
@@ -32,7 +33,9 @@ def link_of(scenario: Scenario, spec: ClientSpec, case: Case) -> ByteLink:
 
 def faults_met(scenario: Scenario, case: Case, events: Iterable[Event]) -> bool:
     """Tells whether every fault that the case places really happened."""
-    broke = {(event.actor, event.data["fault"]) for event in events if event.kind == "link.broke"}  # membership only
+    broke = {
+        (event.actor, event.data.fault) for event in events if isinstance(event.data, LinkBroke)
+    }  # membership only
     placed = [f for f in scenario.faults if isinstance(f, LinkFault) and f.spot.axis is not None]
     wanted = [f for f in placed if (case.axis(f.spot.axis or "") or NEVER).kind != "never"]
     return all((fault.client, fault.kind) in broke for fault in wanted)

@@ -8,7 +8,11 @@ from typing import Any
 
 from attrs import frozen
 
+from journalsim.contract.events.client_events import ClientApplied, ClientReloaded, ClientView
+from journalsim.contract.events.journal_events import JournalContext
+from journalsim.contract.events.model_events import ModelCalled
 from journalsim.contract.items import Item
+from journalsim.history import EventOf
 from journalsim.oracle.facts.client_views import views_of
 from journalsim.oracle.facts.facts import NEVER, Facts
 from journalsim.scenario.values.scenario import Scenario
@@ -49,21 +53,25 @@ class CaseEnd:
     @cached_property
     def context(self) -> tuple[tuple[Item, str | None], ...]:
         """What the model would be given next, else what it was last given."""
-        looks = self.facts.of("journal.context")
-        calls = [event for event in self.facts.of("model.called") if event.data.get("purpose") != "compaction"]
-        last = looks[-1] if looks else (calls[-1] if calls else None)
-        if last is None:
+        looks = self.facts.of(JournalContext)
+        calls = [event for event in self.facts.of(ModelCalled) if event.data.purpose != "compaction"]
+        if looks:
+            items = looks[-1].data.items
+        elif calls:
+            items = calls[-1].data.context or ()
+        else:
             return ()
-        run = self.facts.runs.get(last.run or "")
-        session = str(last.data.get("session", run.session if run is not None else ""))
-        items = tuple(last.data.get("context", last.data.get("items", ())))
+        session = self.facts.session(looks[-1] if looks else calls[-1])
         return tuple(zip(items, self.facts.refs(items, session), strict=True))
 
     @cached_property
     def views(self) -> Mapping[str, tuple[Item, ...]]:
         """What each client shows; one that was told nothing is missing."""
-        told = [e for kind in ("client.applied", "client.reloaded", "client.view") for e in self.facts.of(kind)]
-        return views_of(sorted(told, key=lambda event: event.position))
+        shown: list[EventOf[ClientApplied | ClientReloaded | ClientView]] = []
+        shown += self.facts.of(ClientApplied)
+        shown += self.facts.of(ClientReloaded)
+        shown += self.facts.of(ClientView)
+        return views_of(sorted(shown, key=lambda event: event.position))
 
     def view(self, client: str) -> tuple[tuple[Item, str | None], ...]:
         """What a client shows, with the references of its messages."""

@@ -11,6 +11,9 @@ from typing import Any
 
 from attrs import frozen
 
+from journalsim.contract.events.client_events import ClientSent
+from journalsim.contract.events.model_events import ModelCalled
+from journalsim.contract.events.server_events import RunRefused
 from journalsim.contract.items import Item
 from journalsim.history import History
 from journalsim.oracle.expectations.case_end import CaseEnd
@@ -214,7 +217,7 @@ def _run_ended(end: CaseEnd, arguments: Arguments) -> Outcome:
     ended = end.facts.runs[run_id].ended
     if ended is None:
         return Outcome(holds=False, found=f"the end of run {run_id} was not announced")
-    state, cause = ended.data.get("state"), ended.data.get("cause")
+    state, cause = ended.data.state, ended.data.cause
     holds = arguments.get("state") in (None, state) and arguments.get("cause") in (None, cause)
     return Outcome(holds=holds, found=f"run {run_id} ended {state}" + (f" ({cause})" if cause else ""))
 
@@ -226,13 +229,13 @@ def _tool_executed(end: CaseEnd, arguments: Arguments) -> Outcome:
 
 
 def _model_called(end: CaseEnd, arguments: Arguments) -> Outcome:
-    times = sum(event.subject == arguments["turn"] for event in end.facts.of("model.called"))
+    times = sum(event.subject == arguments["turn"] for event in end.facts.of(ModelCalled))
     return Outcome(holds=times == arguments["times"], found=f"it was called {times} times")
 
 
 def _request_refused(end: CaseEnd, arguments: Arguments) -> Outcome:
-    keys = [e.data["key"] for e in end.facts.of("client.sent") if e.data.get("label") == arguments["of"]]
-    refused = [e for e in end.facts.of("run.refused") if e.data["key"] in keys]
+    keys = [e.data.key for e in end.facts.of(ClientSent) if e.data.label == arguments["of"]]
+    refused = [e for e in end.facts.of(RunRefused) if e.data.key in keys]
     return Outcome(holds=bool(refused), found="the request was " + ("refused" if refused else "not refused"))
 
 

@@ -12,8 +12,16 @@ from itertools import pairwise
 
 from attrs import frozen
 
+from journalsim.contract.events.journal_events import JournalRead, StoreAcknowledged, StoreFailed
+from journalsim.contract.events.server_events import (
+    FramePublished,
+    MaintenanceDone,
+    ServerCrashed,
+    ServerShutDown,
+    StopDelivered,
+)
 from journalsim.contract.items import Item
-from journalsim.history import Event
+from journalsim.history import Event, EventOf
 from journalsim.oracle.facts.facts import Facts
 from journalsim.oracle.facts.losses import end_was_lost
 from journalsim.oracle.facts.records import ModelMessage, Run
@@ -79,16 +87,16 @@ def lost_by_crash(message: ModelMessage, run: Run, since: int, facts: Facts) -> 
 
 def _acknowledged(message: ModelMessage, before: int, facts: Facts) -> bool:
     frames = (
-        event.data.get("message")
-        for event in facts.of("frame.published")
-        if event.position < before and event.data.get("frame") in ("message.completed", "message.interrupted")
+        event.data.message
+        for event in facts.of(FramePublished)
+        if event.position < before and event.data.frame in ("message.completed", "message.interrupted")
     )
     if any(facts.shown_as.get(journal_id or "") == message.ref for journal_id in frames):
         return True
     seen = [
         ref for reads in facts.reads.values() for read in reads if read.position < before for ref in facts.refs_in(read)
     ]
-    stored = [event.data["item"] for event in facts.of("store.acknowledged") if event.position < before]
+    stored = [event.data.item for event in facts.of(StoreAcknowledged) if event.position < before]
     session = facts.runs[message.run or ""].session
     return message.ref in (*seen, *facts.refs(stored, session))
 
@@ -114,9 +122,12 @@ class Taken:
 
     item: Item
     session: str
-    before: Event
+    before: EventOf[JournalRead]
     away: Event
-    after: Event
+    after: EventOf[JournalRead]
+
+
+_EXCUSES = (StopDelivered, ServerCrashed, ServerShutDown, MaintenanceDone, StoreFailed)
 
 
 def taken_by_disconnect(facts: Facts) -> Iterator[Taken]:
@@ -125,11 +136,7 @@ def taken_by_disconnect(facts: Facts) -> Iterator[Taken]:
     Open and interrupted messages may still be completed, so only finished rows count.
     """
     aways = readers_gone(facts)
-    excuses = [
-        event.position
-        for kind in ("stop.delivered", "server.crashed", "server.shut_down", "maintenance.done", "store.failed")
-        for event in facts.of(kind)
-    ]
+    excuses = [event.position for kind in _EXCUSES for event in facts.of(kind)]
     for session, reads in facts.reads.items():
         for before, after in pairwise(reads):
             between = range(before.position, after.position)

@@ -214,6 +214,6 @@ def _begins(item: Item, message: ModelMessage) -> bool:
 
 
 def _common_beginning(item: Item, message: ModelMessage) -> bool:
-    chunks: Iterable[str] = (c.data["text"] for c in message.chunks if c.data["part"] == "text")
+    chunks: Iterable[str] = (c.data.text for c in message.chunks if c.data.part == "text")
     first = next((text for text in chunks if text.strip()), message.whole_text)
     return bool(first) and item.text.startswith(first)

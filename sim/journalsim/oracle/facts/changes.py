@@ -12,8 +12,10 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from attrs import evolve, frozen
 
+from journalsim.contract.events.journal_events import JournalRead
+from journalsim.contract.events.server_events import FramePublished, MaintenanceDone
 from journalsim.contract.items import Item
-from journalsim.history import Event
+from journalsim.history import Event, EventOf
 from journalsim.oracle.facts.allowances import dropped_whole, taken_by_disconnect
 from journalsim.oracle.facts.facts import Facts
 from journalsim.oracle.facts.item_keys import FLAG, key_of
@@ -65,7 +67,7 @@ def changed(key: str, session: str, facts: Facts) -> bool:
     return key in found or any(change.now is None and change.run.session == session for change in found.values())
 
 
-def _changes_in(session: str, reads: Sequence[Event], facts: Facts) -> Iterator[tuple[str, Change]]:
+def _changes_in(session: str, reads: Sequence[EventOf[JournalRead]], facts: Facts) -> Iterator[tuple[str, Change]]:
     final = reads[-1]
     rows = facts.keyed(final)
     same = {id(item): True for item in facts.items(final)}
@@ -75,7 +77,7 @@ def _changes_in(session: str, reads: Sequence[Event], facts: Facts) -> Iterator[
             return
         if all(id(item) in same for item in facts.items(read)):
             continue
-        annotated = any(read.position < event.position for event in facts.of("maintenance.done"))
+        annotated = any(read.position < event.position for event in facts.of(MaintenanceDone))
         for item, ref in zip(facts.items(read), facts.refs_in(read), strict=True):
             key = key_of(item, ref)
             stranger = ref is None and item.kind in ("user", "assistant", "summary")
@@ -99,7 +101,7 @@ def _changes_in(session: str, reads: Sequence[Event], facts: Facts) -> Iterator[
             )
 
 
-def _settled(item: Item, ref: str | None, read: Event, facts: Facts) -> Run | None:
+def _settled(item: Item, ref: str | None, read: EventOf[JournalRead], facts: Facts) -> Run | None:
     """Returns the run of a row that nothing may change any more; None if something still may."""
     run = facts.runs.get(run_of_row(item, ref, facts) or "")
     if run is None or run.rolled_back or item.state == "open" or "repaired" in item.metadata:
@@ -161,9 +163,9 @@ def _unannounced(session: str, facts: Facts) -> Iterator[tuple[str, Change]]:
 
 
 def _announced(message: ModelMessage, facts: Facts) -> Event | None:
-    for event in facts.of("frame.published"):
-        numbered = event.data["frame"] == "message.completed" and event.data.get("event_id") is not None
-        if numbered and facts.shown_as.get(event.data["message"] or "") == message.ref:
+    for event in facts.of(FramePublished):
+        numbered = event.data.frame == "message.completed" and event.data.event_id is not None
+        if numbered and facts.shown_as.get(event.data.message or "") == message.ref:
             return event
     return None
 

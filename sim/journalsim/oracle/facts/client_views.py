@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from typing import cast
 
 from attrs import define, evolve, field
 
+from journalsim.contract.events.client_events import ClientApplied, ClientReloaded, ClientView
 from journalsim.contract.items import Item, ItemState
-from journalsim.history import Event
+from journalsim.history import EventOf
 from journalsim.oracle.facts.item_keys import as_states
 
 _CLOSING: Mapping[str, ItemState] = {"message.completed": "completed", "message.interrupted": "interrupted"}
 
 
-def views_of(events: Iterable[Event]) -> dict[str, tuple[Item, ...]]:
+def views_of(events: Iterable[EventOf[ClientApplied | ClientReloaded | ClientView]]) -> dict[str, tuple[Item, ...]]:
     """Returns what each client shows at the end, oldest first.
 
     A reload replaces everything by what the journal held; frames then add to it.  A client that
@@ -25,10 +27,11 @@ def views_of(events: Iterable[Event]) -> dict[str, tuple[Item, ...]]:
     """
     views: dict[str, dict[str, _Shown]] = {}
     for event in events:
-        if event.kind in ("client.reloaded", "client.view"):
-            views[event.actor] = {_key(item, n): _Shown(item) for n, item in enumerate(as_states(event.data["items"]))}
+        data = event.data
+        if isinstance(data, ClientApplied):
+            _apply(views.setdefault(event.actor, {}), data)
         else:
-            _apply(views.setdefault(event.actor, {}), event)
+            views[event.actor] = {_key(item, n): _Shown(item) for n, item in enumerate(as_states(data.items))}
     return {client: tuple(shown.item() for shown in view.values()) for client, view in views.items()}
 
 
@@ -61,38 +64,36 @@ def _key(item: Item, number: int) -> str:
     return f"{item.kind}:{item.call_id or number}"
 
 
-def _apply(view: dict[str, _Shown], event: Event) -> None:
-    data = event.data
-    frame, message = data["frame"], data["message"]
+def _apply(view: dict[str, _Shown], data: ClientApplied) -> None:
+    frame, message = data.frame, data.message
     if frame in ("tool.requested", "tool.closed"):
-        _apply_tool(view, event)
+        _apply_tool(view, data)
     elif message is None:
         return
     elif frame == "message.delta":
-        shown = view.get(message) or view.setdefault(message, _Shown(_message(event)))
-        shown.text.append(data["text"])
-        shown.reasoning.append(data.get("reasoning", ""))
+        shown = view.get(message) or view.setdefault(message, _Shown(_message(data)))
+        shown.text.append(data.text)
+        shown.reasoning.append(data.reasoning)
     elif frame == "message.opened":
-        view[message] = _Shown(_message(event))
+        view[message] = _Shown(_message(data))
     elif frame == "message.superseded":
         view.pop(message, None)
     elif frame in _CLOSING:
-        base = view[message].item() if message in view else _message(event)
-        view[message] = _Shown(evolve(base, text=data["text"], state=_CLOSING[frame]))
+        base = view[message].item() if message in view else _message(data)
+        view[message] = _Shown(evolve(base, text=data.text, state=_CLOSING[frame]))
 
 
-def _apply_tool(view: dict[str, _Shown], event: Event) -> None:
-    data = event.data
-    call_id = data.get("call_id")
-    if data["frame"] == "tool.requested":
-        view[f"tool_call:{call_id}"] = _Shown(Item(kind="tool_call", call_id=call_id, run_id=event.run))
+def _apply_tool(view: dict[str, _Shown], data: ClientApplied) -> None:
+    call_id = data.call_id
+    if data.frame == "tool.requested":
+        view[f"tool_call:{call_id}"] = _Shown(Item(kind="tool_call", call_id=call_id, run_id=data.run))
     else:
-        state: ItemState = data.get("state") or "completed"
-        item = Item(kind="tool_result", call_id=call_id, state=state, run_id=event.run)
+        state = data.state or "completed"
+        item = Item(kind="tool_result", call_id=call_id, state=cast(ItemState, state), run_id=data.run)
         view[f"tool_result:{call_id}"] = _Shown(item)
 
 
-def _message(event: Event) -> Item:
-    source = event.data.get("source")
+def _message(data: ClientApplied) -> Item:
+    source = data.source
     aliases = () if source is None else (source,)
-    return Item(kind="assistant", id=event.data["message"], aliases=aliases, state="open", run_id=event.run)
+    return Item(kind="assistant", id=data.message, aliases=aliases, state="open", run_id=data.run)

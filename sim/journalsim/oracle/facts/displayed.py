@@ -3,30 +3,35 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import TypeAlias
 
-from journalsim.history import Event
+from journalsim.contract.events.client_events import ClientApplied
+from journalsim.contract.events.server_events import FramePublished
+from journalsim.history import EventOf
 from journalsim.oracle.facts.attribution import owners_of
 from journalsim.oracle.facts.records import Applied, ModelMessage
 
+LiveFrame: TypeAlias = EventOf[FramePublished | ClientApplied]
+"""A frame where it was published, or where a client displayed it."""
 
-def by_journal_id(*streams: Iterable[Event]) -> dict[str, list[Event]]:
+
+def by_journal_id(frames: Iterable[LiveFrame]) -> dict[str, list[LiveFrame]]:
     """Returns the frames about messages, by the journal's id of the message."""
-    found: dict[str, list[Event]] = {}
-    for stream in streams:
-        for event in stream:
-            journal_id = event.data["message"]
-            if journal_id is not None:
-                found.setdefault(journal_id, []).append(event)
+    found: dict[str, list[LiveFrame]] = {}
+    for event in frames:
+        journal_id = event.data.message
+        if journal_id is not None:
+            found.setdefault(journal_id, []).append(event)
     return found
 
 
-def source_of(frames: Iterable[Event]) -> str | None:
+def source_of(frames: Iterable[LiveFrame]) -> str | None:
     """Returns the provider's id that frames of one journal id told first, or None."""
-    return next((event.data["source"] for event in frames if event.data.get("source") is not None), None)
+    return next((event.data.source for event in frames if event.data.source is not None), None)
 
 
 def match_frames(
-    frames: Mapping[str, Sequence[Event]], messages: Sequence[ModelMessage], stored: Callable[[str], str | None]
+    frames: Mapping[str, Sequence[LiveFrame]], messages: Sequence[ModelMessage], stored: Callable[[str], str | None]
 ) -> dict[str, str]:
     """Returns references of model messages by the journal id under which frames showed them.
 
@@ -45,7 +50,7 @@ def match_frames(
     return shown
 
 
-def _by_text(frames: Sequence[Event], messages: Sequence[ModelMessage], shown: Mapping[str, str]) -> str | None:
+def _by_text(frames: Sequence[LiveFrame], messages: Sequence[ModelMessage], shown: Mapping[str, str]) -> str | None:
     """Returns the message that frames showed, going by what they say; one that was not shown before goes first."""
     folded: dict[str, Applied] = {}
     for event in frames:
@@ -56,13 +61,15 @@ def _by_text(frames: Sequence[Event], messages: Sequence[ModelMessage], shown: M
     return fits[0].ref if fits else None
 
 
-def applied_with(applied: Applied, event: Event) -> Applied:
+def applied_with(applied: Applied, event: LiveFrame) -> Applied:
     """Returns what a client shows of a message once it has applied one more frame of it."""
     data = event.data
-    text, reasoning = str(data.get("text", "")), str(data.get("reasoning", ""))
-    frame = data["frame"]
-    if data.get("shown") is not None and frame in ("message.opened", "message.delta"):
-        text, reasoning = data["shown"], data["shown_reasoning"]  # over the wire the page itself says what it shows
+    text, reasoning, view = data.text, "", None
+    if isinstance(data, ClientApplied):
+        reasoning, view = data.reasoning, data.view
+    frame = data.frame
+    if view is not None and view.text is not None and frame in ("message.opened", "message.delta"):
+        text, reasoning = view.text, view.reasoning or ""  # over the wire the page itself says what it shows
     elif frame == "message.delta":
         text, reasoning = applied.text + text, applied.reasoning + reasoning
     elif frame in ("message.completed", "message.interrupted"):

@@ -9,24 +9,37 @@ judged.
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from typing import Any, TypeVar
 
 from attrs import field, frozen
 
+from journalsim.contract.events.client_events import ClientApplied
+from journalsim.contract.events.harness_events import BoundHit, DeadlockFound, QuietReached, StepTaken
+from journalsim.contract.events.journal_events import JournalRead, StoreFailed
+from journalsim.contract.events.model_events import ModelCalled, ModelChunk
+from journalsim.contract.events.server_events import (
+    AnswerAnswered,
+    AnswerDelivered,
+    FramePublished,
+    MaintenanceDone,
+    MaintenanceRefused,
+    ServerCrashed,
+    ServerShutDown,
+    ServerStarted,
+)
 from journalsim.contract.items import Item
-from journalsim.history import Event, History
+from journalsim.history import D, Event, EventOf, History
 from journalsim.oracle.facts.attribution import Said, match_assistant_rows, match_user_rows
 from journalsim.oracle.facts.displayed import applied_with, by_journal_id, match_frames, source_of
+from journalsim.oracle.facts.event_index import EventIndex, Look
 from journalsim.oracle.facts.gathering import (
     continues,
     gather_messages,
     gather_runs,
     gather_tools,
     gather_users,
-    session_of,
     turn_of,
 )
 from journalsim.oracle.facts.item_keys import as_states, key_of
@@ -56,33 +69,30 @@ class Facts:
         return found
 
     @cached_property
-    def by_kind(self) -> Mapping[str, Sequence[Event]]:
+    def index(self) -> EventIndex:
         """All events by kind, in order."""
-        groups: dict[str, list[Event]] = defaultdict(list)
-        for event in self.history.events:
-            groups[event.kind].append(event)
-        return dict(groups)
+        return EventIndex(self.history.events)
 
-    def of(self, kind: str) -> Sequence[Event]:
-        """Returns the events of one kind."""
-        return self.by_kind.get(kind, ())
+    def of(self, kind: type[D]) -> Sequence[EventOf[D]]:
+        """Returns the events of one kind, in order."""
+        return self.index.of(kind)
 
     # --- runs and what became of them ---------------------------------------------------------
 
     @cached_property
     def runs(self) -> Mapping[str, Run]:
         """Accepted runs by id, in order of acceptance."""
-        return gather_runs(self.by_kind)
+        return gather_runs(self.index)
 
     @cached_property
-    def cut(self) -> Event | None:
+    def cut(self) -> EventOf[DeadlockFound | BoundHit] | None:
         """The event that cut the case off before it came to rest, or None."""
-        return next((event for kind in ("deadlock.found", "bound.hit") for event in self.of(kind)), None)
+        return next(iter(self.index.either(DeadlockFound, BoundHit)), None)
 
     @cached_property
     def crashes(self) -> tuple[int, ...]:
         """Positions at which the server process was killed."""
-        return tuple(event.position for event in self.of("server.crashed"))
+        return tuple(event.position for event in self.of(ServerCrashed))
 
     def crashed_between(self, begin: float, end: float) -> bool:
         """Whether the server process was killed between two positions."""
@@ -102,12 +112,12 @@ class Facts:
             return ""
         if self.cut is not None:
             return f"the case was cut off while run {run.id} was active"
-        quiet = self.of("quiet.reached")
+        quiet = self.of(QuietReached)
         if not quiet:
             return f"the case did not come to rest while run {run.id} was active"
-        if quiet[-1].data.get("unfinished"):
+        if quiet[-1].data.unfinished:
             return f"run {run.id} waits for something that the script never does"
-        down = self.crashes and not any(e.position > self.crashes[-1] for e in self.of("server.started"))
+        down = self.crashes and not any(e.position > self.crashes[-1] for e in self.of(ServerStarted))
         return f"the server was not started again after run {run.id} crashed" if down else ""
 
     # --- the model and the tools --------------------------------------------------------------
@@ -118,39 +128,37 @@ class Facts:
 
         Summaries made for a compaction, and what sub-agents were told, belong to no conversation and are left out.
         """
-        return gather_messages(self.by_kind)
+        return gather_messages(self.index)
 
     @cached_property
-    def calls(self) -> Sequence[Event]:
+    def calls(self) -> Sequence[EventOf[ModelCalled]]:
         """The calls of the model that continue a conversation."""
-        return [call for call in self.of("model.called") if continues(call)]
+        return [call for call in self.of(ModelCalled) if continues(call)]
 
     @cached_property
     def calls_aside(self) -> Mapping[str, str]:
         """Who asked for a tool call, for those that sub-agents asked for."""
-        asides = {
-            call.subject: str(call.data.get("who", "")) for call in self.of("model.called") if not continues(call)
-        }
-        asked = (chunk for chunk in self.of("model.chunk") if asides and chunk.data["part"] == "tool_call")
-        turns = ((str(chunk.data["call_id"]), turn_of(chunk.subject or "")) for chunk in asked)
+        asides = {call.data.turn: call.data.who for call in self.of(ModelCalled) if not continues(call)}
+        asked = (chunk for chunk in self.of(ModelChunk) if asides and chunk.data.part == "tool_call")
+        turns = ((str(chunk.data.call_id), turn_of(chunk.data.message)) for chunk in asked)
         return {call_id: asides[turn] for call_id, turn in turns if turn in asides}
 
     @cached_property
     def tools(self) -> Mapping[str, ToolUse]:
         """Tool calls by call id, in order of request, then those that nobody requested."""
-        return gather_tools(self.by_kind, self.messages.values())
+        return gather_tools(self.index, self.messages.values())
 
     @cached_property
-    def denied(self) -> Mapping[str, Event]:
+    def denied(self) -> Mapping[str, EventOf[AnswerAnswered]]:
         """Answers of people by which calls were denied for good, by call id."""
-        answered = [event for event in self.of("answer.answered") if event.data["answer"] == "resolved"]
-        given = self.of("answer.delivered")
-        found: dict[str, Event] = {}
-        for denial in (event for event in given if not event.data["approved"]):
+        answered = [event for event in self.of(AnswerAnswered) if event.data.answer == "resolved"]
+        given = self.of(AnswerDelivered)
+        found: dict[str, EventOf[AnswerAnswered]] = {}
+        for denial in (event for event in given if not event.data.approved):
             own = (a for a in answered if a.subject == denial.subject and a.position > denial.position)
             taken = next(own, None)
             before = [other for other in given if taken is not None and other.position < taken.position]
-            if taken is not None and not any(o.data["approved"] and o.subject == denial.subject for o in before):
+            if taken is not None and not any(o.data.approved and o.subject == denial.subject for o in before):
                 found.setdefault(str(denial.subject), taken)
         return found
 
@@ -164,14 +172,14 @@ class Facts:
         accepted for a second run is a second message, ``user1.again``.
         """
         once = self.history.capabilities.idempotent_start
-        return gather_users(self.by_kind, self.runs.values(), one_run_per_key=once)
+        return gather_users(self.index, self.runs.values(), one_run_per_key=once)
 
     # --- what was shown -----------------------------------------------------------------------
 
     @cached_property
-    def frames(self) -> Mapping[str, Sequence[Event]]:
+    def frames(self) -> Mapping[str, Sequence[EventOf[FramePublished | ClientApplied]]]:
         """Frames about messages by journal id: published ones, then applied ones."""
-        return by_journal_id(self.of("frame.published"), self.of("client.applied"))
+        return by_journal_id(self.index.either(FramePublished, ClientApplied))
 
     @cached_property
     def sources(self) -> Mapping[str, str]:
@@ -193,7 +201,7 @@ class Facts:
         found: dict[str, Applied] = {}
         for journal_id, shown in self.shown_as.items():
             for event in self.frames[journal_id] if shown == ref else ():
-                if event.kind == "client.applied" and event.position < before:
+                if isinstance(event.data, ClientApplied) and event.position < before:
                     client = event.actor
                     found[client] = applied_with(found.get(client, Applied(client=client)), event)
         return tuple(found[client] for client in sorted(found))
@@ -201,19 +209,19 @@ class Facts:
     # --- the journal --------------------------------------------------------------------------
 
     @cached_property
-    def reads(self) -> Mapping[str, tuple[Event, ...]]:
+    def reads(self) -> Mapping[str, tuple[EventOf[JournalRead], ...]]:
         """All reads of the journal by session, oldest first."""
-        found: dict[str, list[Event]] = {}
-        for event in self.of("journal.read"):
-            found.setdefault(session_of(event), []).append(event)
+        found: dict[str, list[EventOf[JournalRead]]] = {}
+        for event in self.of(JournalRead):
+            found.setdefault(event.data.session, []).append(event)
         return {session: tuple(events) for session, events in found.items()}
 
-    def begun(self, read: Event) -> int:
+    def begun(self, read: EventOf[JournalRead]) -> int:
         """Returns the position from which on a read of the journal may miss what happened."""
-        return int(read.data.get("since", read.position))
+        return read.position if read.data.since is None else read.data.since
 
     @cached_property
-    def final_reads(self) -> Mapping[str, Event]:
+    def final_reads(self) -> Mapping[str, EventOf[JournalRead]]:
         """The last read of each session."""
         return {session: events[-1] for session, events in self.reads.items()}
 
@@ -232,21 +240,25 @@ class Facts:
                     found.setdefault(ref, []).append(item)
         return {ref: tuple(items) for ref, items in found.items()}
 
-    def items(self, look: Event) -> tuple[Item, ...]:
+    def was_seen(self, look: Look) -> bool:
+        """Returns whether the harness saw the rows; it may not have seen what a call of the model was given."""
+        return not isinstance(look.data, ModelCalled) or look.data.context is not None
+
+    def items(self, look: Look) -> tuple[Item, ...]:
         """Returns what a read of the journal, or what the model was given, shows; flags of interruption as states."""
         key = (look.position, "items")
         if key not in self._made:
-            shown = look.data["items"] if "items" in look.data else look.data["context"]
-            self._made[key] = as_states(shown)
+            data = look.data
+            self._made[key] = as_states((data.context or ()) if isinstance(data, ModelCalled) else data.items)
         found: tuple[Item, ...] = self._made[key]
         return found
 
-    def refs_in(self, look: Event) -> tuple[str | None, ...]:
+    def refs_in(self, look: Look) -> tuple[str | None, ...]:
         """Returns for each of :meth:`items` the reference of its message, or None."""
         key = (look.position, "refs")
         if key not in self._made:
             refs = self.refs(self.items(look), self.session(look))
-            if look.kind != "journal.read" and self._strangers:
+            if not isinstance(look.data, JournalRead) and self._strangers:
                 # what the journal holds of nobody is nobody's in what the model is given
                 refs = tuple(
                     None if item.id in self._strangers else ref
@@ -266,7 +278,7 @@ class Facts:
             if ref is None and item.id is not None and item.kind in ("user", "assistant")
         )
 
-    def keyed(self, look: Event) -> Mapping[str, Sequence[Item]]:
+    def keyed(self, look: Look) -> Mapping[str, Sequence[Item]]:
         """Returns the items of :meth:`items` by what makes each the same in two looks, see :func:`key_of`."""
         key = (look.position, "keys")
         if key not in self._made:
@@ -280,7 +292,7 @@ class Facts:
     def session(self, event: Event) -> str:
         """Returns the conversation that an event is about: the one it names, else that of its run."""
         run = self.runs.get(event.run or "")
-        return session_of(event) or (run.session if run is not None else "")
+        return event.data.session or (run.session if run is not None else "")
 
     def refs(self, items: Sequence[Item], session: str) -> tuple[str | None, ...]:
         """Returns for each item of a session the reference of its message, or None."""
@@ -336,7 +348,7 @@ class Facts:
     @cached_property
     def failed_appends(self) -> tuple[Item, ...]:
         """Rows whose append failed, or whose outcome is not known."""
-        return tuple(event.data["item"] for event in self.of("store.failed"))
+        return tuple(event.data.item for event in self.of(StoreFailed))
 
     @cached_property
     def unwritten(self) -> frozenset[str]:
@@ -350,20 +362,18 @@ class Facts:
     def rewritten(self, session: str, after: int) -> bool:
         """Whether maintenance may have removed rows of a session that were there at ``after``."""
         return any(
-            event.position > after
-            and event.data.get("verb") in REWRITES
-            and event.data.get("session", session) == session
-            for event in self.of("maintenance.done")
+            event.position > after and event.data.verb in REWRITES and event.data.session == session
+            for event in self.of(MaintenanceDone)
         ) or (bool(self.kills_in_rewrites) and self.kills_in_rewrites[-1] > after)
 
     @cached_property
     def kills_in_rewrites(self) -> tuple[int, ...]:
         """Positions at which a server went away while a rewrite was under way: it may have been done unreported."""
-        ends = (*self.of("maintenance.done"), *self.of("maintenance.refused"))
-        kills = sorted((*self.crashes, *(event.position for event in self.of("server.shut_down"))))
+        ends = (*self.of(MaintenanceDone), *self.of(MaintenanceRefused))
+        kills = sorted((*self.crashes, *(event.position for event in self.of(ServerShutDown))))
         found = []
-        for step in self.of("step.taken") if kills else ():
-            if step.data["verb"] in REWRITES:
+        for step in self.of(StepTaken) if kills else ():
+            if step.data.verb in REWRITES:
                 kill = next((position for position in kills if position > step.position), None)
                 over = any(step.position < end.position < (kill or 0) for end in ends)
                 found += [kill] if kill is not None and not over else []

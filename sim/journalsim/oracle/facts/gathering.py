@@ -1,23 +1,29 @@
-"""From events to records: the making of what :class:`journalsim.oracle.facts.facts.Facts` holds."""
+"""From events to records: makes what :class:`journalsim.oracle.facts.facts.Facts` holds."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterable, Sequence
 
 from attrs import evolve
 
-from journalsim.history import Event
+from journalsim.contract.events.client_events import ClientSent
+from journalsim.contract.events.model_events import (
+    ModelCalled,
+    ModelChunk,
+    ModelClosed,
+    ModelCompleted,
+    ModelEndedSilently,
+    ModelFailed,
+    ToolCancelled,
+    ToolEffect,
+    ToolFailed,
+    ToolReturned,
+    ToolStarted,
+)
+from journalsim.contract.events.server_events import RunAccepted, RunEnded, StopAnswered, StopDelivered
+from journalsim.history import D, Event, EventOf
+from journalsim.oracle.facts.event_index import EventIndex
 from journalsim.oracle.facts.records import ModelMessage, Run, Stop, ToolUse, UserMessage
-
-TOOL_KINDS = ("tool.started", "tool.effect", "tool.returned", "tool.failed", "tool.cancelled")
-MESSAGE_KINDS = ("model.completed", "model.failed", "model.ended_silently", "model.closed")
-ByKind = Mapping[str, Sequence[Event]]
-
-
-def session_of(event: Event) -> str:
-    """Returns the conversation that an event names."""
-    return str(event.data.get("session", ""))
 
 
 def turn_of(ref: str) -> str:
@@ -25,105 +31,101 @@ def turn_of(ref: str) -> str:
     return ".".join(ref.split(".", 2)[:2])
 
 
-def continues(call: Event) -> bool:
-    """Whether a call of the model continues its conversation: neither sums it up, nor is made for a sub-agent."""
-    return call.data.get("purpose") != "compaction" and call.data.get("who", "lead") == "lead"
+def continues(call: EventOf[ModelCalled]) -> bool:
+    """Returns whether a call of the model continues its conversation.
+
+    A call for a summary does not, nor does one for a sub-agent.
+    """
+    return call.data.purpose != "compaction" and call.data.who == "lead"
 
 
 # --- runs ----------------------------------------------------------------------------------------
 
 
-def gather_runs(events: ByKind) -> dict[str, Run]:
+def gather_runs(events: EventIndex) -> dict[str, Run]:
     """Returns accepted runs by id, in order of acceptance."""
-    ends: dict[str | None, Event] = {}
-    for event in events.get("run.ended", ()):
-        ends.setdefault(event.run, event)
-    stops = _stops(events.get("stop.delivered", ()), events.get("stop.answered", ()))
+    ends: dict[str | None, EventOf[RunEnded]] = {}
+    for end in events.of(RunEnded):
+        ends.setdefault(end.data.run, end)
+    stops = _stops(events.of(StopDelivered), events.of(StopAnswered))
     asked: dict[str, int] = {}
-    for event in (*events.get("client.sent", ()), *events.get("run.accepted", ())):
-        asked.setdefault(event.data["key"], event.position)
+    for event in events.either(ClientSent, RunAccepted):
+        asked.setdefault(event.data.key, event.position)
     runs: dict[str, Run] = {}
-    for event in events.get("run.accepted", ()):
-        run_id = str(event.run)
-        if run_id not in runs:
-            runs[run_id] = Run(
-                id=run_id,
-                key=str(event.data["key"]),
-                session=session_of(event),
-                text=str(event.data["text"]),
-                accepted=event,
-                asked=asked[event.data["key"]],
-                ended=ends.get(run_id),
-                stops=tuple(stop for stop in stops if stop.run == run_id),
+    for accepted in events.of(RunAccepted):
+        data = accepted.data
+        if data.run not in runs:
+            runs[data.run] = Run(
+                id=data.run,
+                key=data.key,
+                session=data.session,
+                text=data.text,
+                accepted=accepted,
+                asked=asked[data.key],
+                ended=ends.get(data.run),
+                stops=tuple(stop for stop in stops if stop.run == data.run),
             )
     return runs
 
 
-def _stops(delivered: Sequence[Event], answered: Sequence[Event]) -> list[Stop]:
+def _stops(delivered: Sequence[EventOf[StopDelivered]], answered: Sequence[EventOf[StopAnswered]]) -> list[Stop]:
     free = list(answered)
     stops = []
     for event in delivered:
-        answer = next((a for a in free if a.position > event.position and a.run == event.run), None)
+        answer = next((a for a in free if a.position > event.position and a.data.run == event.data.run), None)
         if answer is not None:
             free.remove(answer)
-        mode = event.data.get("mode", "interrupt")
-        stops.append(Stop(run=str(event.run), mode=mode, delivered=event, answered=answer))
+        stops.append(Stop(run=event.data.run, mode=event.data.mode, delivered=event, answered=answer))
     return stops
 
 
 # --- messages of the model -----------------------------------------------------------------------
 
 
-def gather_messages(events: ByKind) -> dict[str, ModelMessage]:
+def gather_messages(events: EventIndex) -> dict[str, ModelMessage]:
     """Returns messages of the model by reference, in order, without those that continue no conversation."""
-    calls = {event.subject: event for event in events.get("model.called", ())}
+    calls = {event.data.turn: event for event in events.of(ModelCalled)}
     called = [event for event in calls.values() if continues(event)]
-    chunks: dict[str, list[Event]] = {}
-    for event in events.get("model.chunk", ()):
-        chunks.setdefault(event.subject or "", []).append(event)
-    marks = {kind: _first_by_subject(events.get(kind, ())) for kind in MESSAGE_KINDS}
-    first = {ref: found[0] for ref, found in chunks.items()}
-    for found in marks.values():
-        for ref, event in found.items():
+    chunks: dict[str, list[EventOf[ModelChunk]]] = {}
+    for chunk in events.of(ModelChunk):
+        chunks.setdefault(chunk.data.message, []).append(chunk)
+    completed, failed = _first_by_subject(events.of(ModelCompleted)), _first_by_subject(events.of(ModelFailed))
+    ended, closed = _first_by_subject(events.of(ModelEndedSilently)), _first_by_subject(events.of(ModelClosed))
+    first: dict[str, Event] = {ref: found[0] for ref, found in chunks.items()}
+    for marks in (completed, failed, ended, closed):
+        for ref, event in marks.items():
             first.setdefault(ref, event)
     messages = {}
     for ref, begin in sorted(first.items(), key=lambda pair: pair[1].position):
         call = calls.get(turn_of(ref))
         if call is None or continues(call):
-            own = {kind: marks[kind].get(ref) for kind in MESSAGE_KINDS}
-            message = _message(ref, begin, call, chunks.get(ref, []), own)
+            own = chunks.get(ref, [])
+            message = ModelMessage(
+                ref=ref,
+                turn=turn_of(ref),
+                begin=begin.position,
+                run=begin.run,
+                attempt=call.data.attempt if call is not None else 1,
+                called=call,
+                chunks=tuple(own),
+                completed=completed.get(ref),
+                failed=failed.get(ref) or ended.get(ref),
+                closed=closed.get(ref),
+                text="".join([chunk.data.text for chunk in own if chunk.data.part == "text"]),
+                reasoning="".join([chunk.data.text for chunk in own if chunk.data.part == "reasoning"]),
+            )
             messages[ref] = evolve(message, superseded=True) if _is_superseded(message, called) else message
     return messages
 
 
-def _message(
-    ref: str, begin: Event, called: Event | None, chunks: list[Event], marks: Mapping[str, Event | None]
-) -> ModelMessage:
-    data: list[Mapping[str, Any]] = [event.data for event in chunks]
-    return ModelMessage(
-        ref=ref,
-        turn=turn_of(ref),
-        begin=begin.position,
-        run=begin.run,
-        attempt=called.data.get("attempt", 1) if called is not None else 1,
-        called=called,
-        chunks=tuple(chunks),
-        completed=marks["model.completed"],
-        failed=marks["model.failed"] or marks["model.ended_silently"],
-        closed=marks["model.closed"],
-        text="".join([d["text"] for d in data if d["part"] == "text"]),
-        reasoning="".join([d["text"] for d in data if d["part"] == "reasoning"]),
-    )
-
-
-def _first_by_subject(events: Iterable[Event]) -> dict[str, Event]:
-    found: dict[str, Event] = {}
+def _first_by_subject(events: Iterable[EventOf[D]]) -> dict[str, EventOf[D]]:
+    found: dict[str, EventOf[D]] = {}
     for event in events:
         found.setdefault(event.subject or "", event)
     return found
 
 
-def _is_superseded(message: ModelMessage, calls: Sequence[Event]) -> bool:
+def _is_superseded(message: ModelMessage, calls: Sequence[EventOf[ModelCalled]]) -> bool:
     """Whether a later attempt does the call of a message again.
 
     A message that had been completed is done again only by an attempt that follows
@@ -134,52 +136,63 @@ def _is_superseded(message: ModelMessage, calls: Sequence[Event]) -> bool:
         return False
     later = [call for call in calls if call.run == own.run and call.position > own.position]
     if message.completed is None or message.late:
-        return any(call.data.get("attempt", 1) > message.attempt for call in later)
-    again = bool(later) and later[0].data.get("attempt", 1) > message.attempt
-    return again and len(later[0].data.get("context", ())) <= len(own.data.get("context", ()))
+        return any(call.data.attempt > message.attempt for call in later)
+    again = bool(later) and later[0].data.attempt > message.attempt
+    return again and len(later[0].data.context or ()) <= len(own.data.context or ())
 
 
 # --- tools and people -----------------------------------------------------------------------------
 
 
-def gather_tools(events: ByKind, messages: Iterable[ModelMessage]) -> dict[str, ToolUse]:
+def gather_tools(events: EventIndex, messages: Iterable[ModelMessage]) -> dict[str, ToolUse]:
     """Returns tool calls by call id, in order of request, then those that nobody requested."""
     asked = {call.call_id: message for message in messages for call in message.calls}
-    found: dict[str, dict[str, list[Event]]] = {call_id: {} for call_id in asked}
-    for kind in TOOL_KINDS:
-        for event in events.get(kind, ()):
-            found.setdefault(str(event.subject), {}).setdefault(kind, []).append(event)
-    return {call_id: _tool_use(call_id, asked.get(call_id), own) for call_id, own in found.items()}
+    started, effects = _by_call(events.of(ToolStarted)), _by_call(events.of(ToolEffect))
+    returned, failed = _by_call(events.of(ToolReturned)), _by_call(events.of(ToolFailed))
+    cancelled = _by_call(events.of(ToolCancelled))
+    found: dict[str, str | None] = {call_id: message.run for call_id, message in asked.items()}
+    for group in (started, effects, returned, failed, cancelled):
+        for call_id, own in group.items():
+            found.setdefault(call_id, own[0].run)
+    return {
+        call_id: ToolUse(
+            call_id=call_id,
+            message=asked[call_id].ref if call_id in asked else None,
+            run=run,
+            started=tuple(started.get(call_id, ())),
+            effects=tuple(effects.get(call_id, ())),
+            returned=_first(returned.get(call_id, ())),
+            failed=_first(failed.get(call_id, ())),
+            cancelled=_first(cancelled.get(call_id, ())),
+        )
+        for call_id, run in found.items()
+    }
 
 
-def _tool_use(call_id: str, message: ModelMessage | None, events: Mapping[str, list[Event]]) -> ToolUse:
-    first = {kind: found[0] for kind, found in events.items()}
-    return ToolUse(
-        call_id=call_id,
-        message=None if message is None else message.ref,
-        run=next((event.run for event in first.values()), None) if message is None else message.run,
-        started=tuple(events.get("tool.started", ())),
-        effects=tuple(events.get("tool.effect", ())),
-        returned=first.get("tool.returned"),
-        failed=first.get("tool.failed"),
-        cancelled=first.get("tool.cancelled"),
-    )
+def _by_call(events: Iterable[EventOf[D]]) -> dict[str, list[EventOf[D]]]:
+    found: dict[str, list[EventOf[D]]] = {}
+    for event in events:
+        found.setdefault(event.subject or "", []).append(event)
+    return found
 
 
-def gather_users(events: ByKind, runs: Iterable[Run], *, one_run_per_key: bool) -> dict[str, UserMessage]:
+def _first(events: Sequence[EventOf[D]]) -> EventOf[D] | None:
+    return events[0] if events else None
+
+
+def gather_users(events: EventIndex, runs: Iterable[Run], *, one_run_per_key: bool) -> dict[str, UserMessage]:
     """Returns messages of people by reference, in the order in which they were sent."""
-    sent: dict[str, Event] = {}
-    for kind in ("client.sent", "run.accepted"):
-        for event in events.get(kind, ()):
-            sent.setdefault(str(event.data["key"]), event)
+    sent: dict[str, EventOf[ClientSent | RunAccepted]] = {}
+    for event in events.either(ClientSent, RunAccepted):
+        sent.setdefault(event.data.key, event)
     accepted: dict[str, list[Run]] = {}
     for run in runs:
         accepted.setdefault(run.key, []).append(run)
     users: dict[str, UserMessage] = {}
     for number, (key, event) in enumerate(sent.items(), 1):
         ref = f"user{number}"
-        text = str(event.data["text"])
-        users[ref] = user = UserMessage(ref=ref, key=key, text=text, session=session_of(event), sent=event)
+        data = event.data
+        users[ref] = user = UserMessage(ref=ref, key=key, text=data.text, session=data.session, sent=event)
         for run in accepted.get(key, [])[: 1 if one_run_per_key else None]:
             session = run.session
             users[ref] = evolve(user, ref=ref, text=run.text, session=session, run=run.id, accepted=run.accepted)

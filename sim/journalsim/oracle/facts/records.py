@@ -12,8 +12,23 @@ from functools import cached_property
 from attrs import evolve, field, frozen
 
 from journalsim.contract.capabilities import StopMode
+from journalsim.contract.events.client_events import ClientSent
+from journalsim.contract.events.model_events import (
+    ModelCalled,
+    ModelChunk,
+    ModelClosed,
+    ModelCompleted,
+    ModelEndedSilently,
+    ModelFailed,
+    ToolCancelled,
+    ToolEffect,
+    ToolFailed,
+    ToolReturned,
+    ToolStarted,
+)
+from journalsim.contract.events.server_events import RunAccepted, RunEnded, StopAnswered, StopDelivered
 from journalsim.contract.model_call import ToolCall
-from journalsim.history import Event
+from journalsim.history import EventOf
 
 
 @frozen(kw_only=True, eq=False)
@@ -29,13 +44,13 @@ class Stop:
 
     run: str
     mode: StopMode
-    delivered: Event
-    answered: Event | None = None
+    delivered: EventOf[StopDelivered]
+    answered: EventOf[StopAnswered] | None = None
 
     @property
     def answer(self) -> str:
         """``stopping``, ``ended``, ``unknown``, or empty while nobody has answered."""
-        return "" if self.answered is None else str(self.answered.data["answer"])
+        return "" if self.answered is None else self.answered.data.answer
 
 
 @frozen(kw_only=True, eq=False)
@@ -58,9 +73,9 @@ class Run:
     key: str
     session: str
     text: str
-    accepted: Event
+    accepted: EventOf[RunAccepted]
     asked: int = 0
-    ended: Event | None = None
+    ended: EventOf[RunEnded] | None = None
     stops: tuple[Stop, ...] = ()
 
     @property
@@ -111,11 +126,11 @@ class ModelMessage:
     begin: int
     run: str | None
     attempt: int = 1
-    called: Event | None = None
-    chunks: tuple[Event, ...] = ()
-    completed: Event | None = None
-    failed: Event | None = None
-    closed: Event | None = None
+    called: EventOf[ModelCalled] | None = None
+    chunks: tuple[EventOf[ModelChunk], ...] = ()
+    completed: EventOf[ModelCompleted] | None = None
+    failed: EventOf[ModelFailed | ModelEndedSilently] | None = None
+    closed: EventOf[ModelClosed] | None = None
     text: str = ""
     reasoning: str = ""
     superseded: bool = False
@@ -123,39 +138,41 @@ class ModelMessage:
     @property
     def late(self) -> bool:
         """Whether the completion came after the system had closed the stream."""
-        return self.completed is not None and bool(self.completed.data.get("late"))
+        return self.completed is not None and self.completed.data.late
 
     @property
     def whole_text(self) -> str:
         """The text of the completion, else what was handed over so far."""
-        return self.text if self.completed is None else str(self.completed.data["text"])
+        return self.text if self.completed is None else self.completed.data.text
 
     @property
     def whole_reasoning(self) -> str:
         """The reasoning of the completion, else what was handed over so far."""
-        return self.reasoning if self.completed is None else str(self.completed.data.get("reasoning", ""))
+        return self.reasoning if self.completed is None else self.completed.data.reasoning
 
     @cached_property
     def calls(self) -> tuple[ToolCall, ...]:
         """The tool calls of the completed message; of an incomplete one those that were opened, as far as they got."""
         if self.completed is not None:
             return tuple(
-                ToolCall(call_id=c[0], name=c[1], arguments=c[2]) for c in self.completed.data.get("calls", ())
+                ToolCall(call_id=call_id, name=name, arguments=arguments)
+                for call_id, name, arguments in self.completed.data.calls
             )
         opened: dict[str, ToolCall] = {}
         for data in (chunk.data for chunk in self.chunks):
-            if data["part"] == "tool_call":
-                opened[data["call_id"]] = ToolCall(call_id=data["call_id"], name=data["name"])
-            elif data["part"] == "tool_arguments" and data["call_id"] in opened:
-                call = opened[data["call_id"]]
-                opened[call.call_id] = evolve(call, arguments=call.arguments + data["text"])
+            call_id = data.call_id or ""
+            if data.part == "tool_call":
+                opened[call_id] = ToolCall(call_id=call_id, name=data.name or "")
+            elif data.part == "tool_arguments" and call_id in opened:
+                call = opened[call_id]
+                opened[call_id] = evolve(call, arguments=call.arguments + data.text)
         return tuple(opened.values())
 
     @cached_property
     def provider_ids(self) -> tuple[str, ...]:
         """Every id that the provider gave to it, in order of appearance."""
-        ids = [chunk.data.get("provider_id") for chunk in self.chunks]
-        ids += self.completed.data.get("provider_ids", ()) if self.completed is not None else ()
+        ids = [chunk.data.provider_id for chunk in self.chunks]
+        ids += self.completed.data.provider_ids if self.completed is not None else ()
         return tuple(dict.fromkeys(i for i in ids if i is not None))
 
     @property
@@ -186,9 +203,9 @@ class UserMessage:
     key: str
     text: str
     session: str
-    sent: Event
+    sent: EventOf[ClientSent | RunAccepted]
     run: str | None = None
-    accepted: Event | None = None
+    accepted: EventOf[RunAccepted] | None = None
 
 
 @frozen(kw_only=True, eq=False)
@@ -209,11 +226,11 @@ class ToolUse:
     call_id: str
     message: str | None = None
     run: str | None = None
-    started: tuple[Event, ...] = ()
-    effects: tuple[Event, ...] = ()
-    returned: Event | None = None
-    failed: Event | None = None
-    cancelled: Event | None = None
+    started: tuple[EventOf[ToolStarted], ...] = ()
+    effects: tuple[EventOf[ToolEffect], ...] = ()
+    returned: EventOf[ToolReturned] | None = None
+    failed: EventOf[ToolFailed] | None = None
+    cancelled: EventOf[ToolCancelled] | None = None
 
 
 @frozen(kw_only=True)

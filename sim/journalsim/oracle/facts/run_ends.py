@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from journalsim.contract.events.client_events import ClientDetached, ClientSent
+from journalsim.contract.events.model_events import ModelCalled, ModelChunk, ToolStarted
+from journalsim.contract.events.server_events import ReaderDisconnected, RunRefused
 from journalsim.contract.items import Item
 from journalsim.history import Event
 from journalsim.oracle.facts.facts import Facts
@@ -15,8 +18,8 @@ OF_ITSELF = ("timed_out", "lost_lease")
 
 def end_of(run: Run, facts: Facts) -> tuple[str, str | None]:
     """Returns state and cause with which a run ended: as announced, else as its marker says, else ``("", None)``."""
-    if run.ended is not None and run.ended.data.get("state"):
-        return str(run.ended.data["state"]), run.ended.data.get("cause")
+    if run.ended is not None and run.ended.data.state:
+        return str(run.ended.data.state), run.ended.data.cause
     markers = facts.markers.get(run.id, ())
     return (markers[0].state, markers[0].cause) if markers else ("", None)
 
@@ -33,15 +36,14 @@ def during(event: Event, run: Run) -> bool:
 
 def readers_gone(facts: Facts) -> list[Event]:
     """Returns the events of clients that stopped watching and of connections that the server saw close, in order."""
-    return sorted((*facts.of("client.detached"), *facts.of("reader.disconnected")), key=lambda event: event.position)
+    return facts.index.in_order(ClientDetached, ReaderDisconnected)
 
 
 def work_of(run: Run, facts: Facts, after: float) -> Iterator[Event]:
     """Yields the model calls and tool starts of a run after a position; not those of tools that a person denied."""
-    for kind in ("model.called", "tool.started"):
-        for event in facts.of(kind):
-            if event.run == run.id and event.position > after and event.subject not in facts.denied:
-                yield event
+    for event in facts.index.either(ModelCalled, ToolStarted):
+        if event.run == run.id and event.position > after and event.subject not in facts.denied:
+            yield event
 
 
 def went_on(run: Run, stop: Stop, facts: Facts) -> bool:
@@ -50,7 +52,7 @@ def went_on(run: Run, stop: Stop, facts: Facts) -> bool:
     if stop.answered is None or (state == "interrupted" and cause not in OF_ITSELF):
         return False
     answered = stop.answered.position
-    chunks = [event for event in facts.of("model.chunk") if event.run == run.id and event.position > answered]
+    chunks = [event for event in facts.of(ModelChunk) if event.run == run.id and event.position > answered]
     # one chunk may have been under way
     return len(chunks) > 1 or next(work_of(run, facts, answered), None) is not None
 
@@ -85,9 +87,9 @@ def cancelled_by_start(run: Run, facts: Facts) -> bool:
     others = [other for other in facts.runs.values() if other.session == run.session]
     if any(other is not run and other.asked < run.end and run.asked < other.end for other in others):
         return True
-    answered = [other.key for other in others] + [event.data["key"] for event in facts.of("run.refused")]
-    open_ones = (event for event in facts.of("client.sent") if event.data["key"] not in answered)
-    return any(event.position < run.end and event.data["session"] == run.session for event in open_ones)
+    answered = [other.key for other in others] + [event.data.key for event in facts.of(RunRefused)]
+    open_ones = (event for event in facts.of(ClientSent) if event.data.key not in answered)
+    return any(event.position < run.end and event.data.session == run.session for event in open_ones)
 
 
 def interrupted_from(run: Run, facts: Facts) -> float:

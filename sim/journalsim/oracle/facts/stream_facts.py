@@ -7,11 +7,14 @@ from collections.abc import Mapping, Sequence
 
 from attrs import define, field, frozen
 
+from journalsim.contract.events.client_events import ClientView
+from journalsim.contract.events.server_events import FramePublished
+from journalsim.contract.events.stream_events import LinkBroke, StreamAnswered, StreamAsked, StreamClosed, StreamSent
 from journalsim.contract.frames import Frame
 from journalsim.contract.sse import Decoder, EventTooLargeError, SseEvent
 from journalsim.contract.stream_port import Control, decode_event
 from journalsim.errors import AdapterError
-from journalsim.history import Event, History
+from journalsim.history import EventOf, History
 from journalsim.oracle.facts.facts import Facts
 
 STALE = ("broken", "refused")
@@ -60,27 +63,14 @@ class Connection:
 
     client: str
     number: int
-    asked: Event | None = None
-    answered: Event | None = None
-    closed: Event | None = None
+    asked: EventOf[StreamAsked] | None = None
+    answered: EventOf[StreamAnswered] | None = None
+    closed: EventOf[StreamClosed] | None = None
     told: list[Told] = field(factory=list)
     inside: bool = False
     too_large: bool = False
     cut: bool = False
     _decoder: Decoder = field(factory=Decoder)
-
-    def take(self, event: Event) -> None:
-        """Adds one event of the history."""
-        if event.kind == "stream.asked":
-            self.asked = event
-        elif event.kind == "stream.answered":
-            self.answered = event
-        elif event.kind == "stream.closed":
-            self.closed = event
-        elif event.kind == "link.broke":
-            self.cut = True
-        else:
-            self._write(event)
 
     @property
     def opened(self) -> Control | None:
@@ -94,9 +84,10 @@ class Connection:
         controls = [told.means for told in self.told if isinstance(told.means, Control)]
         return any(control.kind == "stream.gap" or control.attachment == "gap" for control in controls)
 
-    def _write(self, event: Event) -> None:
+    def write(self, event: EventOf[StreamSent]) -> None:
+        """Adds a piece of the body."""
         try:
-            events = self._decoder.feed(event.data["data"].encode("utf-8", "surrogateescape"))
+            events = self._decoder.feed(event.data.data.encode("utf-8", "surrogateescape"))
         except EventTooLargeError as error:
             events, self.too_large = list(error.events), True
         self.told += [_told(event.position, one) for one in events]
@@ -113,44 +104,54 @@ def _told(position: int, event: SseEvent) -> Told:
 def connections(facts: Facts) -> Sequence[Connection]:
     """Returns the connections for which a stream was asked, in order."""
     found: dict[tuple[str, int], Connection] = {}
-    kinds = ("stream.asked", "stream.answered", "stream.sent", "stream.closed", "link.broke")
-    for event in sorted((e for kind in kinds for e in facts.of(kind)), key=lambda event: event.position):
-        key = (event.data.get("client", event.actor), event.data["connection"])
-        found.setdefault(key, Connection(*key)).take(event)
+
+    def of(client: str, number: int) -> Connection:
+        return found.setdefault((client, number), Connection(client, number))
+
+    for asked in facts.of(StreamAsked):
+        of(asked.actor, asked.data.connection).asked = asked
+    for answered in facts.of(StreamAnswered):
+        of(answered.data.client, answered.data.connection).answered = answered
+    for sent in facts.of(StreamSent):
+        of(sent.data.client, sent.data.connection).write(sent)
+    for closed in facts.of(StreamClosed):
+        of(closed.data.client, closed.data.connection).closed = closed
+    for broke in facts.of(LinkBroke):
+        of(broke.actor, broke.data.connection).cut = True
     return tuple(found.values())
 
 
-def views(facts: Facts) -> Mapping[str, Sequence[Event]]:
+def views(facts: Facts) -> Mapping[str, Sequence[EventOf[ClientView]]]:
     """Returns what each page showed once nothing could happen any more, and after it was healed."""
-    found: dict[str, list[Event]] = {}
-    for event in facts.of("client.view"):
+    found: dict[str, list[EventOf[ClientView]]] = {}
+    for event in facts.of(ClientView):
         found.setdefault(event.actor, []).append(event)
     return found
 
 
-def settled_view(shown: Sequence[Event]) -> Event | None:
+def settled_view(shown: Sequence[EventOf[ClientView]]) -> EventOf[ClientView] | None:
     """Returns the view that must be right by now; None if its person would not believe it.
 
     A page whose program broke shows that, and its person reloads it; after that it counts.
     """
     last = shown[-1]
     data = last.data
-    excused = not data["attached"] or data["missing"] or data["gave_up"] in STALE
+    excused = not data.attached or data.missing or data.gave_up in STALE
     return None if excused else last
 
 
 def undisturbed_shows(facts: Facts) -> Mapping[str, bool]:
     """Returns the messages that a reader whom nothing disturbs is told of, and shows to the end."""
-    told = facts.of("frame.published")
-    gone = {event.data["message"]: True for event in told if event.data["frame"] == "message.superseded"}
-    return {event.data["message"]: True for event in told if event.data["message"] not in gone}
+    told = facts.of(FramePublished)
+    gone = {event.data.message or "": True for event in told if event.data.frame == "message.superseded"}
+    return {event.data.message or "": True for event in told if event.data.message not in gone}
 
 
 def last_words(facts: Facts) -> Mapping[str, str]:
     """Returns the whole text of each message as it was told when the message ended, the last time that it did."""
     ends = ("message.completed", "message.interrupted")
-    told = facts.of("frame.published")
-    return {event.data["message"]: event.data["text"] for event in told if event.data["frame"] in ends}
+    told = facts.of(FramePublished)
+    return {event.data.message or "": event.data.text for event in told if event.data.frame in ends}
 
 
 def parsed(event_id: str) -> tuple[str, int, int] | None:

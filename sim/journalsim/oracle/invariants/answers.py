@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from journalsim.history import Event
+from journalsim.contract.events.server_events import AnswerAnswered, AnswerDelivered, FramePublished
+from journalsim.history import EventOf
 from journalsim.oracle.facts.evidence import evidence, moment
 from journalsim.oracle.facts.facts import Facts
 from journalsim.oracle.invariants.invariant import HELD, Finding
@@ -14,17 +15,17 @@ from journalsim.oracle.invariants.verdict import Violation
 def answers_count_once(facts: Facts) -> Iterator[Finding]:
     """Judges each question about a call: two answers that differ never both count, and nobody approves but people."""
     asked = [call.call_id for message in facts.messages.values() for call in message.calls]
-    for call_id in dict.fromkeys(str(event.subject) for event in facts.of("answer.answered")):
+    for call_id in dict.fromkeys(str(event.subject) for event in facts.of(AnswerAnswered)):
         if asked.count(call_id) == 1:  # one that is asked for again may be answered again
             yield _judge_differing(call_id, facts)
-    for event in facts.of("frame.published"):
-        if event.data["frame"] == "approval.resolved" and event.data.get("state") == "approved":
+    for event in facts.of(FramePublished):
+        if event.data.frame == "approval.resolved" and event.data.state == "approved":
             yield _judge_announced(event, facts)
 
 
 def _judge_differing(call_id: str, facts: Facts) -> Finding:
     counted = [event for event, said in _answered(call_id, facts) if said == "resolved"]
-    other = next((event for event in counted if event.data["approved"] != counted[0].data["approved"]), None)
+    other = next((event for event in counted if event.data.approved != counted[0].data.approved), None)
     if other is None or facts.crashed_between(counted[0].position, other.position):
         return HELD
     first = counted[0]
@@ -37,24 +38,23 @@ def _judge_differing(call_id: str, facts: Facts) -> Finding:
     )
 
 
-def _answered(call_id: str, facts: Facts) -> Iterator[tuple[Event, str]]:
+def _answered(call_id: str, facts: Facts) -> Iterator[tuple[EventOf[AnswerDelivered], str]]:
     """Yields the answers that were delivered, and what was said of each; of two under way at once nobody can tell."""
-    both = (*facts.of("answer.delivered"), *facts.of("answer.answered"))
-    waiting: list[Event] = []
+    given = [event for event in facts.of(AnswerDelivered) if event.data.call_id == call_id]
+    waiting: list[EventOf[AnswerDelivered]] = []
     one = True
-    for event in sorted((e for e in both if e.subject == call_id), key=lambda e: e.position):
-        if event.kind == "answer.delivered":
+    for answered in (event for event in facts.of(AnswerAnswered) if event.data.call_id == call_id):
+        while given and given[0].position < answered.position:
             one = not waiting
-            waiting.append(event)
-            continue
+            waiting.append(given.pop(0))
         if one and waiting:
-            yield waiting[0], str(event.data["answer"])
+            yield waiting[0], answered.data.answer
         del waiting[:1]
 
 
-def _judge_announced(event: Event, facts: Facts) -> Finding:
-    call_id = event.data["call_id"]
-    approvals = (e for e in facts.of("answer.delivered") if e.subject == call_id and e.data["approved"])
+def _judge_announced(event: EventOf[FramePublished], facts: Facts) -> Finding:
+    call_id = event.data.call_id
+    approvals = (e for e in facts.of(AnswerDelivered) if e.subject == call_id and e.data.approved)
     if any(e.position < event.position for e in approvals):
         return HELD
     return Violation(
@@ -66,5 +66,5 @@ def _judge_announced(event: Event, facts: Facts) -> Finding:
     )
 
 
-def _says(event: Event) -> str:
-    return "approved" if event.data["approved"] else "denied"
+def _says(event: EventOf[AnswerDelivered]) -> str:
+    return "approved" if event.data.approved else "denied"

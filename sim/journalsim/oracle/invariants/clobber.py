@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from journalsim.contract.events.model_events import ModelCalled
+from journalsim.contract.events.server_events import MaintenanceDone
 from journalsim.contract.items import Item
-from journalsim.history import Event
+from journalsim.history import Event, EventOf
 from journalsim.oracle.facts.changes import Change, changes
 from journalsim.oracle.facts.evidence import evidence, row_expected
 from journalsim.oracle.facts.facts import NEVER, REWRITES, Facts
@@ -22,8 +24,8 @@ def no_clobber(facts: Facts) -> Iterator[Finding]:
     if not found:
         yield from (HELD for reads in facts.reads.values() for _ in reads[1:])
     yield from _judge_metadata(facts)
-    for event in facts.of("maintenance.done"):
-        if event.data.get("verb") == "compact":
+    for event in facts.of(MaintenanceDone):
+        if event.data.verb == "compact":
             yield from _judge_rewrite(event, facts)
 
 
@@ -50,14 +52,14 @@ def _flags(item: Item, now: Item) -> str:
 
 def _judge_metadata(facts: Facts) -> Iterator[Finding]:
     """Judges the flags of every message that was annotated, where all annotations of it agree."""
-    wanted: dict[tuple[str, str], tuple[list[object], Event]] = {}
-    for event in facts.of("maintenance.done"):
-        ref = _annotated(event, facts) if event.data.get("verb") == "annotate" else None
-        for key, value in event.data.get("metadata", {}).items() if ref is not None else ():
+    wanted: dict[tuple[str, str], tuple[list[object], EventOf[MaintenanceDone]]] = {}
+    for event in facts.of(MaintenanceDone):
+        ref = _annotated(event, facts) if event.data.verb == "annotate" else None
+        for key, value in event.data.metadata.items() if ref is not None else ():
             wanted.setdefault((str(ref), key), ([], event))[0].append(value)
-    for (ref, key), (values, event) in wanted.items():
+    for (ref, key), (values, first) in wanted.items():
         rows = facts.kept(ref)
-        if not rows or any(value != values[0] for value in values) or facts.crashed_between(event.position, NEVER):
+        if not rows or any(value != values[0] for value in values) or facts.crashed_between(first.position, NEVER):
             continue
         if any(row.metadata.get(key) == values[0] for row in rows):
             yield HELD
@@ -66,17 +68,17 @@ def _judge_metadata(facts: Facts) -> Iterator[Finding]:
             invariant="no-clobber",
             promised=f"{ref} was annotated with {key}: {values[0]}",
             found=f"the journal says {key}: {rows[-1].metadata.get(key)}",
-            evidence=evidence(facts, facts.runs.get(rows[-1].run_id or ""), event.position),
+            evidence=evidence(facts, facts.runs.get(rows[-1].run_id or ""), first.position),
             actual=rows_text(rows),
             subject=ref,
         )
 
 
-def _annotated(event: Event, facts: Facts) -> str | None:
+def _annotated(event: EventOf[MaintenanceDone], facts: Facts) -> str | None:
     """Returns the message that an annotation was about: what its name meant when the journal was read for it."""
     reads = facts.reads.get(facts.session(event), ())
-    read = next((r for r in reversed(reads) if r.position < event.position and r.data["reason"] == "annotate"), None)
-    name = str(event.data.get("item") or "")
+    read = next((r for r in reversed(reads) if r.position < event.position and r.data.reason == "annotate"), None)
+    name = event.data.item or ""
     if read is None:
         return None
     pairs = tuple(zip(facts.items(read), facts.refs_in(read), strict=True))
@@ -94,13 +96,11 @@ def _annotated(event: Event, facts: Facts) -> str | None:
 def _judge_rewrite(done: Event, facts: Facts) -> Iterator[Finding]:
     """Judges what came into being while a summary was made: it is not part of the summary, so it stays."""
     session = facts.session(done)
-    calls = (
-        c for c in facts.of("model.called") if c.data.get("purpose") == "compaction" and c.position < done.position
-    )
+    calls = (c for c in facts.of(ModelCalled) if c.data.purpose == "compaction" and c.position < done.position)
     begun = next((call for call in reversed(tuple(calls)) if facts.session(call) == session), None)
     if begun is None or session not in facts.final_reads:
         return
-    later = any(e.position > done.position and e.data.get("verb") in REWRITES for e in facts.of("maintenance.done"))
+    later = any(e.position > done.position and e.data.verb in REWRITES for e in facts.of(MaintenanceDone))
     if later or facts.crashed_between(begun.position, NEVER):
         return
     for ref, position in _new(session, facts):

@@ -6,8 +6,11 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from attrs import frozen
 
+from journalsim.contract.events.journal_events import JournalContext, JournalRead
+from journalsim.contract.events.model_events import ModelCalled
+from journalsim.contract.events.server_events import MaintenanceDone
 from journalsim.contract.items import HIDDEN_FROM_MODEL, Item
-from journalsim.history import Event
+from journalsim.history import Event, EventOf
 from journalsim.oracle.facts.evidence import evidence
 from journalsim.oracle.facts.facts import REWRITES, Facts
 from journalsim.oracle.facts.losses import end_was_lost
@@ -22,9 +25,10 @@ from journalsim.oracle.invariants.verdict import Violation
 
 def store_equals_context(facts: Facts) -> Iterator[Finding]:
     """Judges every look at what the model is given, against what the journal shows in the end."""
-    for event in (*facts.calls, *facts.of("journal.context")):
+    looks: list[EventOf[ModelCalled | JournalContext]] = [*facts.calls, *facts.of(JournalContext)]
+    for event in looks:
         read = facts.final_reads.get(facts.session(event))
-        if read is None or not ({"context", "items"} & event.data.keys()):
+        if read is None or not facts.was_seen(event):
             continue
         look = _look(event, read, facts)
         bad = next(_wrong(look, facts), None)
@@ -47,7 +51,7 @@ class _Look:
         run: that asked; None where nobody did.
     """
 
-    event: Event
+    event: EventOf[ModelCalled | JournalContext]
     session: str
     since: int
     rows: Mapping[str, Sequence[Item]]
@@ -55,8 +59,8 @@ class _Look:
     run: Run | None = None
 
 
-def _look(event: Event, read: Event, facts: Facts) -> _Look:
-    run = facts.runs.get(event.run or "") if event.kind == "model.called" else None
+def _look(event: EventOf[ModelCalled | JournalContext], read: EventOf[JournalRead], facts: Facts) -> _Look:
+    run = facts.runs.get(event.run or "") if isinstance(event.data, ModelCalled) else None
     return _Look(
         event=event,
         session=facts.session(event),
@@ -72,7 +76,7 @@ def _since(event: Event, run: Run | None, facts: Facts) -> int:
 
     That is the last thing that the run itself did; what clients and other tasks do about a run tells nothing.
     """
-    if event.kind != "model.called":
+    if not isinstance(event.data, ModelCalled):
         return event.position
     asked = 0 if run is None else run.asked  # of a run that nobody accepted the first sign is not known
     before = facts.history.events[asked : event.position]
@@ -102,7 +106,7 @@ def _wanted(facts: Facts) -> Mapping[str, tuple[_Wanted, ...]]:
     return {session: tuple(_wanted_of(read, facts)) for session, read in facts.final_reads.items()}
 
 
-def _wanted_of(read: Event, facts: Facts) -> Iterator[_Wanted]:
+def _wanted_of(read: EventOf[JournalRead], facts: Facts) -> Iterator[_Wanted]:
     rewritten = _rewritten_from(facts.session(read), facts)
     for key, rows in facts.keyed(read).items():
         item, ref = rows[0], _ref(key, facts)
@@ -192,7 +196,7 @@ def _unseen(item: Item, ref: str | None, run: Run | None, look: _Look, facts: Fa
     if end_of(run, facts)[1] == "rolled_back":
         return f"it holds {row_text(item)} of a run that was taken back" if run.end < look.since else ""
     # at the end both were looked at together; before that, the row may have been lost since
-    over = run.end < look.since and look.event.kind != "model.called"
+    over = run.end < look.since and not isinstance(look.event.data, ModelCalled)
     return f"it holds {row_text(item)}, which the journal does not show" if over else ""
 
 
@@ -248,16 +252,16 @@ def _leaves_partials_out(facts: Facts) -> bool:
 
 def _rewritten_from(session: str, facts: Facts) -> int:
     """Returns the position before which a run must have been accepted for a rewrite to take it in; -1 without one."""
-    done = (e for e in facts.of("maintenance.done") if e.data.get("verb") in REWRITES)
+    done = (e for e in facts.of(MaintenanceDone) if e.data.verb in REWRITES)
     begun = [_begun(event, facts) for event in done if facts.session(event) == session]
     return max((*begun, *facts.kills_in_rewrites), default=-1)
 
 
-def _begun(done: Event, facts: Facts) -> int:
+def _begun(done: EventOf[MaintenanceDone], facts: Facts) -> int:
     """Returns the position from which a rewrite no longer takes in what comes."""
-    calls = [e for e in facts.of("model.called") if e.data.get("purpose") == "compaction"]
+    calls = [e for e in facts.of(ModelCalled) if e.data.purpose == "compaction"]
     calls = [e for e in calls if e.position < done.position and facts.session(e) == facts.session(done)]
-    return calls[-1].position if calls and done.data["verb"] == "compact" else done.position
+    return calls[-1].position if calls and done.data.verb == "compact" else done.position
 
 
 # --- flags ---------------------------------------------------------------------------------------
@@ -265,16 +269,16 @@ def _begun(done: Event, facts: Facts) -> int:
 
 def _hidden_at(row: Item, ref: str, look: _Look, facts: Facts) -> bool:
     """Whether a message was certainly hidden from the model when it was given."""
-    flags = [e for e in facts.of("maintenance.done") if HIDDEN_FROM_MODEL in e.data.get("metadata", {})]
-    own = [event for event in flags if event.data.get("item") == ref]
+    flags = [e for e in facts.of(MaintenanceDone) if HIDDEN_FROM_MODEL in e.data.metadata]
+    own = [event for event in flags if event.data.item == ref]
     before = [event for event in own if event.position < look.since]
     shown = bool(row.metadata.get(HIDDEN_FROM_MODEL))
-    return shown and bool(before) and all(event.data["metadata"][HIDDEN_FROM_MODEL] for event in own)
+    return shown and bool(before) and all(event.data.metadata[HIDDEN_FROM_MODEL] for event in own)
 
 
 def _ever_hidden(row: Item, facts: Facts) -> bool:
     flagged = bool(row.metadata.get(HIDDEN_FROM_MODEL))
-    done = any(HIDDEN_FROM_MODEL in event.data.get("metadata", {}) for event in facts.of("maintenance.done"))
+    done = any(HIDDEN_FROM_MODEL in event.data.metadata for event in facts.of(MaintenanceDone))
     return flagged or done
 
 

@@ -15,9 +15,13 @@ not.  Who was told what counts, not what the system thinks that it has stored:
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import cast
 
-from journalsim.contract.items import Item
-from journalsim.history import Event, History
+from journalsim.contract.events.harness_events import AdapterRaised
+from journalsim.contract.events.journal_events import DiskFailed, StoreAcknowledged
+from journalsim.contract.events.server_events import FramePublished
+from journalsim.contract.items import Cause, Item, ItemState
+from journalsim.history import EventOf, History
 from journalsim.oracle.facts.allowances import dropped_whole, excused
 from journalsim.oracle.facts.changes import changed
 from journalsim.oracle.facts.evidence import evidence, moment, row_expected
@@ -26,7 +30,7 @@ from journalsim.oracle.facts.item_keys import as_states
 from journalsim.oracle.facts.losses import end_was_lost, power_cut_between, prompt_was_lost, repeats, will_not_start
 from journalsim.oracle.facts.records import ModelMessage, Run, UserMessage
 from journalsim.oracle.facts.row_lines import quoted, row_text, rows_text
-from journalsim.oracle.facts.run_ends import how_ended
+from journalsim.oracle.facts.run_ends import end_of, how_ended
 from journalsim.oracle.invariants.invariant import HELD, Explanation, Finding, Invariant, Unsure
 from journalsim.oracle.invariants.lattice import grade_of_message, grade_of_result, with_grade
 from journalsim.oracle.invariants.ownership import left_to_others
@@ -61,18 +65,18 @@ def _judge_repeats(facts: Facts) -> Iterator[Finding]:
                 found="after one more kill and restart it does not",
                 evidence=(again.before.position, again.after.position),
                 expected=rows_text(facts.items(again.before)),
-                actual=rows_text(as_states(again.after.data["items"])),
+                actual=rows_text(as_states(again.after.data.items)),
                 grade="accepted",
             )
 
 
-def _shut_out(run: Run, refused: Event, facts: Facts) -> Violation:
+def _shut_out(run: Run, refused: EventOf[AdapterRaised], facts: Facts) -> Violation:
     accepted = run.accepted.position
     return Violation(
         invariant="acknowledged-is-durable",
         promised=f"{quoted(run.text)} was accepted for run {run.id} at {moment(accepted, facts)}, "
         "so it is there after a crash",
-        found=f"the journal cannot be opened any more: {refused.data['error']}",
+        found=f"the journal cannot be opened any more: {refused.data.error}",
         evidence=(accepted, facts.crashes[-1], refused.position),
         subject=run.id,
         grade="accepted",
@@ -122,7 +126,7 @@ def _judge_end(run: Run, facts: Facts) -> Iterator[Finding]:
     if not end_was_lost(run, facts):
         yield HELD
         return
-    state, cause = run.ended.data["state"], run.ended.data.get("cause")
+    state, cause = end_of(run, facts)
     markers = facts.markers.get(run.id, ())
     says = " and ".join(how_ended(marker.state, marker.cause) for marker in markers)
     yield _lost(
@@ -130,7 +134,7 @@ def _judge_end(run: Run, facts: Facts) -> Iterator[Finding]:
         facts,
         f"run {run.id} was announced as {how_ended(state, cause)} at {moment(run.ended.position, facts)}",
         f"after the crash its terminal says {says}" if markers else "after the crash the journal has no terminal of it",
-        Item(kind="marker", run_id=run.id, state=state, cause=cause),
+        Item(kind="marker", run_id=run.id, state=cast(ItemState, state), cause=cast(Cause | None, cause)),
         run.id,
         run.ended.position,
         markers,
@@ -175,19 +179,19 @@ def _announced(message: ModelMessage, facts: Facts) -> int | None:
     session = facts.runs[message.run or ""].session
     stored = (
         event.position
-        for event in facts.of("store.acknowledged")
+        for event in facts.of(StoreAcknowledged)
         if event.position < facts.crashes[-1]
-        and (event.data["item"].kind, event.data["item"].state) == ("assistant", "completed")
-        and message.ref in facts.refs([event.data["item"]], session)
+        and (event.data.item.kind, event.data.item.state) == ("assistant", "completed")
+        and message.ref in facts.refs([event.data.item], session)
     )
     return next(stored, None)
 
 
-def _published(message: ModelMessage, kind: str, before: int, facts: Facts) -> Iterator[Event]:
+def _published(message: ModelMessage, kind: str, before: int, facts: Facts) -> Iterator[EventOf[FramePublished]]:
     """Yields what was announced of a message before a position."""
     for journal_id, ref in facts.shown_as.items():
-        for frame in facts.frames[journal_id] if ref == message.ref else ():
-            if frame.kind == "frame.published" and frame.data["frame"] == kind and frame.position < before:
+        for frame in facts.of(FramePublished) if ref == message.ref else ():
+            if frame.data.message == journal_id and frame.data.frame == kind and frame.position < before:
                 yield frame
 
 
@@ -213,8 +217,8 @@ def _judge_text(message: ModelMessage, run: Run, rows: tuple[Item, ...], facts: 
     if lazy or run.end < first or dropped_whole(message, run, facts):
         return
     deltas = _published(message, "message.delta", first, facts)
-    told = [frame for frame in deltas if frame.data.get("event_id") is not None]
-    text = "".join(str(frame.data.get("text", "")) for frame in told)
+    told = [frame for frame in deltas if frame.data.event_id is not None]
+    text = "".join(frame.data.text for frame in told)
     if not text:
         return
     kept = max((row.text for row in rows), key=len, default="")
@@ -234,11 +238,11 @@ def _judge_text(message: ModelMessage, run: Run, rows: tuple[Item, ...], facts: 
 
 
 def _judge_result(call_id: str, run: Run, facts: Facts) -> Iterator[Finding]:
-    for frame in facts.of("frame.published"):
-        closed = frame.data["frame"] == "tool.closed" and frame.data.get("call_id") == call_id
-        if closed and frame.data.get("state") in ("completed", "failed") and frame.position < facts.crashes[-1]:
+    for frame in facts.of(FramePublished):
+        closed = frame.data.frame == "tool.closed" and frame.data.call_id == call_id
+        if closed and frame.data.state in ("completed", "failed") and frame.position < facts.crashes[-1]:
             rows = tuple(row for row in facts.call_rows.get(call_id, ()) if row.kind == "tool_result")
-            if any(row.state == frame.data["state"] for row in rows):
+            if any(row.state == frame.data.state for row in rows):
                 yield HELD
                 return
             grade, who = grade_of_result(call_id, facts)
@@ -332,7 +336,7 @@ def recovery_is_idempotent(facts: Facts) -> Iterator[Finding]:
             found=f"it {what}",
             evidence=(again.before.position, again.after.position),
             expected=rows_text(facts.items(again.before)),
-            actual=rows_text(as_states(again.after.data["items"])),
+            actual=rows_text(as_states(again.after.data.items)),
         )
 
 
@@ -343,7 +347,7 @@ def crash_unclaimed(history: History) -> str:
     """Says why nothing is promised about crashes: the adapter promises nothing, or the disk lied."""
     if history.capabilities.crash == "none":
         return "the adapter does not declare crash"
-    lie = next((event for event in history.of("disk.failed") if event.data.get("fault") == "lie"), None)
+    lie = next((event for event in history.of(DiskFailed) if event.data.fault == "lie"), None)
     return f"the disk lied: {lie.subject} said yes and did nothing, so nothing can be promised" if lie else ""
 
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from journalsim.contract.events.model_events import ModelCalled, ModelCompleted
 from journalsim.contract.items import Item
-from journalsim.history import Event
+from journalsim.history import EventOf
 from journalsim.oracle.facts.allowances import dropped_whole
 from journalsim.oracle.facts.changes import changed
 from journalsim.oracle.facts.evidence import evidence
@@ -81,7 +82,7 @@ def _judge(tool: ToolUse, run: Run, facts: Facts) -> Finding:
 
 def _judge_delegated(facts: Facts) -> Iterator[Finding]:
     """Judges the results of sub-agents: each holds what its sub-agent said last, if that was its answer."""
-    agents = ((call.run, str(call.data.get("who"))) for call in facts.of("model.called"))
+    agents = ((call.run, str(call.data.who)) for call in facts.of(ModelCalled))
     for run_id, name in dict.fromkeys(agent for agent in agents if agent[1].startswith("sub:")):
         said = _said_last(run_id, name, facts)
         own = (call for m in facts.messages.values() if m.run == run_id for call in m.calls)
@@ -91,7 +92,7 @@ def _judge_delegated(facts: Facts) -> Iterator[Finding]:
         results = [row for row in rows if row.kind == "tool_result" and row.state == "completed"]
         if said is None or len(results) != 1:
             continue
-        text = str(said.data["text"])
+        text = said.data.text
         if text in results[0].text:
             yield HELD
             continue
@@ -105,12 +106,12 @@ def _judge_delegated(facts: Facts) -> Iterator[Finding]:
         )
 
 
-def _said_last(run_id: str | None, name: str, facts: Facts) -> Event | None:
+def _said_last(run_id: str | None, name: str, facts: Facts) -> EventOf[ModelCompleted] | None:
     """Returns the completion with which a sub-agent ended, if it did not ask for a tool."""
-    calls = (call for call in facts.of("model.called") if (call.run, call.data.get("who")) == (run_id, name))
+    calls = (call for call in facts.of(ModelCalled) if (call.run, call.data.who) == (run_id, name))
     last = [str(call.subject) for call in calls][-1]
-    done = [e for e in facts.of("model.completed") if f"{e.subject}.".startswith(f"{last}.")]
-    return done[-1] if done and not done[-1].data.get("calls") and not done[-1].data.get("late") else None
+    done = [e for e in facts.of(ModelCompleted) if f"{e.subject}.".startswith(f"{last}.")]
+    return done[-1] if done and not done[-1].data.calls and not done[-1].data.late else None
 
 
 def _bad(tool: ToolUse, run: Run, found: str, promised: str, facts: Facts) -> Violation:
@@ -134,7 +135,7 @@ def _expected(tool: ToolUse) -> str:
     if end is None:
         return row_text(Item(kind="tool_result", call_id=tool.call_id, state="aborted", outcome="unknown"))
     state = "completed" if tool.returned is not None else "failed"
-    return f"{tool.call_id}  tool_result  {state}  {quoted(str(end.data.get('text', '')))}"
+    return f"{tool.call_id}  tool_result  {state}  {quoted(end.data.text)}"
 
 
 EXECUTED_TOOL_RECORDED = Invariant(

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import pairwise
 
+from journalsim.contract.events.journal_events import JournalRead
 from journalsim.contract.items import Item
-from journalsim.history import Event
+from journalsim.history import EventOf
 from journalsim.oracle.facts.changes import Change, changes
 from journalsim.oracle.facts.evidence import evidence, moment
 from journalsim.oracle.facts.facts import Facts
@@ -35,7 +36,7 @@ def is_fencing(change: Change) -> bool:
     return change.by is not None or (change.item.kind == "marker" and change.now is not None)
 
 
-def _added(before: Event, after: Event, facts: Facts) -> Iterator[Violation]:
+def _added(before: EventOf[JournalRead], after: EventOf[JournalRead], facts: Facts) -> Iterator[Violation]:
     """Yields rows of a run that was over by the first read and that only the second one shows."""
     if facts.crashed_between(before.position, after.position):
         return

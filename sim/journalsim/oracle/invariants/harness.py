@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from journalsim.contract.events.harness_events import DeadlockFound, QuietReached, TraceDiffers
 from journalsim.history import History
 from journalsim.oracle.facts.facts import Facts
 from journalsim.oracle.invariants.invariant import HELD, Explanation, Finding, Invariant
@@ -14,13 +15,13 @@ def no_deadlock(facts: Facts) -> Iterator[Finding]:
     """Judges how the case ended."""
     cut = facts.cut
     if cut is None:
-        yield from (HELD for _ in facts.of("quiet.reached")[-1:])
+        yield from (HELD for _ in facts.of(QuietReached)[-1:])
         return
-    if cut.kind == "deadlock.found":
-        tasks = [f"{name} at {point or 'no point'}" for name, point in cut.data.get("tasks", ())]
+    if isinstance(cut.data, DeadlockFound):
+        tasks = [f"{name} at {point or 'no point'}" for name, point in cut.data.tasks]
         found = "nothing can happen any more, yet tasks wait: " + ("; ".join(tasks) or "unknown ones")
     else:
-        found = f"the case was cut off: {cut.data.get('bound')} went beyond {cut.data.get('limit')}"
+        found = f"the case was cut off: {cut.data.bound} went beyond {cut.data.limit}"
     yield Violation(
         invariant="no-deadlock",
         promised="the system comes to rest, and nobody waits for ever",
@@ -31,12 +32,12 @@ def no_deadlock(facts: Facts) -> Iterator[Finding]:
 
 def deterministic(facts: Facts) -> Iterator[Finding]:
     """Judges whether a rerun of the case took the same way."""
-    for event in facts.of("trace.differs"):
+    for event in facts.of(TraceDiffers):
         data = event.data
         yield Violation(
             invariant="deterministic",
             promised="the same case gives the same history",
-            found=f"event {data.get('first')} differs: {data.get('ours')} / {data.get('theirs')}",
+            found=f"event {data.first} differs: {data.ours} / {data.theirs}",
             evidence=(event.position,),
         )
         return

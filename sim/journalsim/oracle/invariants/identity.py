@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
+from journalsim.contract.events.journal_events import JournalRead
 from journalsim.contract.items import Item
-from journalsim.history import Event
+from journalsim.history import Event, EventOf
 from journalsim.oracle.facts.evidence import evidence
 from journalsim.oracle.facts.facts import Facts
 from journalsim.oracle.facts.item_keys import key_of
@@ -30,7 +31,7 @@ def stable_identity(facts: Facts) -> Iterator[Finding]:
         yield from findings or ([HELD] if known else [])
 
 
-def _known(read: Event, facts: Facts) -> Mapping[str, Item]:
+def _known(read: EventOf[JournalRead], facts: Facts) -> Mapping[str, Item]:
     """Returns the rows that have an id and that more than their text identifies, by what they are; no copies."""
     keyed = facts.keyed(read).items()
     return {key: rows[0] for key, rows in keyed if len(rows) == 1 and _identified(rows[0], facts)}
@@ -40,7 +41,9 @@ def _identified(item: Item, facts: Facts) -> bool:
     return item.id is not None and (bool(item.aliases) if item.kind == "assistant" else item.run_id in facts.runs)
 
 
-def _renamed(read: Event, final: Event, known: Mapping[str, Item], facts: Facts) -> Iterator[Violation]:
+def _renamed(
+    read: EventOf[JournalRead], final: EventOf[JournalRead], known: Mapping[str, Item], facts: Facts
+) -> Iterator[Violation]:
     for key, item in _known(read, facts).items():
         now = known.get(key)
         if now is not None and now.id != item.id:
@@ -48,7 +51,7 @@ def _renamed(read: Event, final: Event, known: Mapping[str, Item], facts: Facts)
             yield _bad(promised, f"a later read calls it {now.id}", (item,), (now,), facts, read, final)
 
 
-def _shared(read: Event, facts: Facts) -> Iterator[Violation]:
+def _shared(read: EventOf[JournalRead], facts: Facts) -> Iterator[Violation]:
     """Yields a violation for each id that two different rows have; copies of one row are judged elsewhere."""
     rows: dict[str, tuple[Item, str | None]] = {}
     faulty = facts.once(faults).get(facts.session(read), {})
@@ -69,7 +72,7 @@ def _shown_otherwise(session: str, known: Mapping[str, Item], facts: Facts) -> I
             continue
         frames = facts.frames[journal_id]
         # a frame that nothing but its words ties to the message proves nothing
-        if any(frame.data.get("source") in facts.messages[ref].provider_ids for frame in frames):
+        if any(frame.data.source in facts.messages[ref].provider_ids for frame in frames):
             promised = f"frames show message {ref} as {journal_id}, and so does the journal"
             yield _bad(promised, f"the journal calls it {item.id}", (), (item,), facts, frames[0], final)
 

@@ -16,7 +16,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from journalsim.history import Event
+from journalsim.contract.events.client_events import ClientApplied, ClientReloaded
+from journalsim.contract.events.journal_events import StoreAcknowledged
+from journalsim.oracle.facts.displayed import LiveFrame
 from journalsim.oracle.facts.facts import NEVER, Facts
 from journalsim.oracle.invariants.verdict import GRADES, Grade
 
@@ -42,8 +44,8 @@ def grade_of_message(ref: str, facts: Facts, before: float = NEVER) -> tuple[Gra
     """Returns the furthest line that a message had crossed before a position, and who showed it."""
     crossed: list[tuple[Grade, str]] = [("emitted", "")]
     for frame in _frames(ref, facts, before):
-        crossed.append(("applied", frame.actor) if frame.kind == "client.applied" else ("sent", ""))
-        crossed += [("accepted", "")] if frame.data.get("event_id") is not None else []
+        crossed.append(("applied", frame.actor) if isinstance(frame.data, ClientApplied) else ("sent", ""))
+        crossed += [("accepted", "")] if frame.data.event_id is not None else []
     if ref in facts.users:
         since = facts.users[ref].sent.position
         crossed += [("accepted", "")] if facts.users[ref].accepted is not None else []
@@ -61,19 +63,19 @@ def grade_of_result(call_id: str, facts: Facts) -> tuple[Grade, str]:
     end = tool.returned or tool.failed or next(iter(tool.started), None)  # a sub-agent's call has none of them
     crossed: list[tuple[Grade, str]] = [("emitted", "")]
     crossed += _received(end.position, tool.run, facts, NEVER) if end is not None else []
-    for event in facts.of("client.applied"):
-        closed = event.data["frame"] == "tool.closed" and event.data.get("call_id") == call_id
-        crossed += [("applied", event.actor)] if closed and event.data.get("state") in _RESULTS else []
-    for event in facts.of("store.acknowledged"):
-        item = event.data["item"]
+    for event in facts.of(ClientApplied):
+        closed = event.data.frame == "tool.closed" and event.data.call_id == call_id
+        crossed += [("applied", event.actor)] if closed and event.data.state in _RESULTS else []
+    for stored in facts.of(StoreAcknowledged):
+        item = stored.data.item
         crossed += [("accepted", "")] if item.call_id == call_id and item.state in _RESULTS else []
     return max(crossed, key=lambda line: GRADES.index(line[0]))
 
 
-def _frames(ref: str, facts: Facts, before: float) -> Iterator[Event]:
+def _frames(ref: str, facts: Facts, before: float) -> Iterator[LiveFrame]:
     for journal_id, shown in facts.shown_as.items():
         for event in facts.frames[journal_id] if shown == ref else ():
-            if event.position < before and event.data["frame"] in _TOLD:
+            if event.position < before and event.data.frame in _TOLD:
                 yield event
 
 
@@ -90,13 +92,13 @@ def _read(ref: str, since: int, facts: Facts, before: float) -> list[tuple[Grade
     for read in (read for reads in facts.reads.values() for read in reads):
         if since < read.position < before and ref in facts.refs_in(read):
             crossed.append(("synced" if facts.crashed_between(since, read.position) else "accepted", ""))
-            for event in facts.of("client.reloaded"):
-                if read.position < event.position < before and event.data["items"] == read.data["items"]:
+            for event in facts.of(ClientReloaded):
+                if read.position < event.position < before and event.data.items == read.data.items:
                     crossed.append(("applied", event.actor))
     return crossed
 
 
 def _acknowledged(ref: str, facts: Facts, before: float) -> bool:
-    done = [event.data["item"] for event in facts.of("store.acknowledged") if event.position < before]
+    done = [event.data.item for event in facts.of(StoreAcknowledged) if event.position < before]
     sessions = dict.fromkeys(run.session for run in facts.runs.values())
     return any(ref in facts.refs(done, session) for session in sessions)

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from journalsim.contract.events.journal_events import JournalContext, JournalRead
 from journalsim.contract.items import Item
-from journalsim.history import Event
+from journalsim.oracle.facts.event_index import Look
 from journalsim.oracle.facts.evidence import evidence
 from journalsim.oracle.facts.facts import Facts
 from journalsim.oracle.facts.records import Run
@@ -18,11 +19,10 @@ from journalsim.oracle.invariants.verdict import Violation
 
 def ordered_history(facts: Facts) -> Iterator[Finding]:
     """Judges the order of each conversation at the end, and of what the model was given last."""
-    looks = list(facts.final_reads.values())
+    looks: list[Look] = list(facts.final_reads.values())
     if facts.history.capabilities.context:
-        given = (*facts.calls, *facts.of("journal.context"))
-        last = {facts.session(look): look for look in given if "items" in look.data or "context" in look.data}
-        looks += last.values()
+        given: list[Look] = [*facts.calls, *facts.of(JournalContext)]
+        looks += {facts.session(look): look for look in given if facts.was_seen(look)}.values()
     for look in looks:
         wrong = None if _as_at_the_end(look, facts) else _disorder(look, facts)
         if wrong is not None:
@@ -32,7 +32,7 @@ def ordered_history(facts: Facts) -> Iterator[Finding]:
             yield HELD
 
 
-def _as_at_the_end(look: Event, facts: Facts) -> bool:
+def _as_at_the_end(look: Look, facts: Facts) -> bool:
     """Whether what the model is given stands in the order of the final read, which has been judged by then."""
     final = facts.final_reads.get(facts.session(look))
     if final is None or final is look:
@@ -42,7 +42,7 @@ def _as_at_the_end(look: Event, facts: Facts) -> bool:
     return order == sorted(order) and all(len(items) == 1 for items in facts.keyed(look).values())
 
 
-def _disorder(look: Event, facts: Facts) -> tuple[int, int] | None:
+def _disorder(look: Look, facts: Facts) -> tuple[int, int] | None:
     """Returns the indexes of two items that stand in the wrong order, the later one first."""
     items, refs = facts.items(look), facts.refs_in(look)
     session = facts.session(look)
@@ -82,9 +82,9 @@ def _replaced(ref: str, facts: Facts) -> bool:
     return ref in facts.messages and facts.messages[ref].superseded
 
 
-def _bad(look: Event, earlier: int, later: int, facts: Facts) -> Violation:
+def _bad(look: Look, earlier: int, later: int, facts: Facts) -> Violation:
     items, refs = facts.items(look), facts.refs_in(look)
-    where = "the journal" if look.kind == "journal.read" else "what the model is given"
+    where = "the journal" if isinstance(look.data, JournalRead) else "what the model is given"
     run: Run | None = facts.runs.get(run_of_row(items[later], refs[later], facts) or "")
     return Violation(
         invariant="ordered-history",

@@ -21,6 +21,8 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from attrs import frozen
 
+from journalsim.contract.events.client_events import ClientSent
+from journalsim.contract.events.model_events import ModelCalled
 from journalsim.contract.items import Item
 from journalsim.oracle.facts.facts import Facts
 from journalsim.oracle.facts.item_keys import bare
@@ -193,7 +195,7 @@ def _wrong_user(item: Item, ref: str | None, facts: Facts) -> Fault | None:
     if item.origin not in ("user", None):
         return None
     if ref is None:
-        sent = any(event.data["text"] == item.text for event in facts.of("client.sent"))  # perhaps under another's key
+        sent = any(event.data.text == item.text for event in facts.of(ClientSent))  # perhaps under another's key
         return None if sent else _dishonest(f"{quoted(item.text)} as a person's, which nobody sent")
     text = facts.users[ref].text
     return None if item.text == text else _dishonest(f"{quoted(item.text)} as {ref}, of which {quoted(text)} was sent")
@@ -241,7 +243,7 @@ def _by_sub_agent(call_id: str | None, tool: ToolUse, facts: Facts) -> bool:
     """Whether a call was carried out by asking the model on behalf of a sub-agent, whose answer is the result."""
     asked = facts.messages.get(tool.message or "")
     names = [f"sub:{call.name}" for call in asked.calls if call.call_id == call_id] if asked is not None else []
-    return any(c.run == tool.run and c.data.get("who") in names for c in facts.of("model.called"))
+    return any(c.run == tool.run and c.data.who in names for c in facts.of(ModelCalled))
 
 
 def attempts_of(message: ModelMessage, facts: Facts) -> tuple[ModelMessage, ...]:

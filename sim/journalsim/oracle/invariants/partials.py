@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from attrs import evolve
 
+from journalsim.contract.events.journal_events import StatisticsTaken
 from journalsim.contract.items import Item, Statistics
 from journalsim.oracle.facts.allowances import dropped_whole, lost_by_crash
 from journalsim.oracle.facts.changes import changed
@@ -126,9 +127,9 @@ def _must_keep(message: ModelMessage, run: Run, facts: Facts) -> Applied:
 
 def bounded_partials(facts: Facts) -> Iterator[Finding]:
     """Judges every look at the sizes of the partial cache."""
-    for event in facts.of("statistics.taken"):
-        sizes: Statistics = event.data["statistics"]
-        quiet = bool(event.data.get("quiet"))
+    for event in facts.of(StatisticsTaken):
+        sizes: Statistics = event.data.statistics
+        quiet = bool(event.data.quiet)
         limits = (
             ("messages", sizes.partial_messages, sizes.partial_messages_max),
             ("bytes", sizes.partial_bytes, sizes.partial_bytes_max),

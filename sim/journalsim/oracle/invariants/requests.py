@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from journalsim.contract.events.client_events import ClientSent
+from journalsim.contract.events.server_events import MaintenanceDone, RunRefused
+from journalsim.contract.events.stream_events import RequestDelivered
 from journalsim.contract.items import HIDDEN_FROM_MODEL, Item
 from journalsim.history import Event
 from journalsim.oracle.facts.changes import changed
+from journalsim.oracle.facts.event_index import Look
 from journalsim.oracle.facts.evidence import evidence, moment
 from journalsim.oracle.facts.facts import NEVER, Facts
 from journalsim.oracle.facts.losses import prompt_was_lost
@@ -38,9 +42,9 @@ def one_request_one_effect(facts: Facts) -> Iterator[Finding]:
 
 def _refused(facts: Facts) -> list[str]:
     """Returns the keys of requests that were refused, unless a further copy was delivered and never answered."""
-    refused = [event.data["key"] for event in facts.of("run.refused")]
-    starts = (event for event in facts.of("request.delivered") if event.data.get("verb") == "start")
-    delivered = [event.data["key"] for event in starts]
+    refused = [event.data.key for event in facts.of(RunRefused)]
+    starts = (event for event in facts.of(RequestDelivered) if event.data.verb == "start")
+    delivered = [event.data.key for event in starts]
     return [key for key in refused if delivered.count(key) <= refused.count(key)]
 
 
@@ -91,7 +95,7 @@ def _judge_request(user: UserMessage, runs: list[Run], facts: Facts) -> Finding:
 
 def _perhaps_of_another(user: UserMessage, facts: Facts) -> bool:
     """Whether the same words were sent in another request that nobody answered: its message looks the same."""
-    answered = [event.data["key"] for event in facts.of("run.refused")]
+    answered = [event.data.key for event in facts.of(RunRefused)]
     others = (other for other in facts.users.values() if other is not user and other.run is None)
     return any(other.text == user.text and other.key not in answered for other in others)
 
@@ -103,7 +107,7 @@ def _repeats_allowed(user: UserMessage, facts: Facts) -> bool:
 
 def _called_again(run: Run, facts: Facts) -> Event | None:
     """Returns a call of the model that a repeated request caused: beside an open one, or after the end of the run."""
-    if sum(event.data["key"] == run.key for event in facts.of("client.sent")) < 2:
+    if sum(event.data.key == run.key for event in facts.of(ClientSent)) < 2:
         return None
     calls = [call for call in facts.calls if call.run == run.id]
     for index, call in enumerate(calls):
@@ -173,14 +177,14 @@ def _judge_calls(user: UserMessage, run: Run, facts: Facts) -> Iterator[Finding]
     if not facts.history.capabilities.context or _ever_hidden(user, facts):
         return
     for call in facts.calls:
-        if call.run == run.id and "context" in call.data:
+        if call.run == run.id and facts.was_seen(call):
             given = user.ref in facts.refs_in(call)
             found = f"{call.subject} is called for run {run.id} without it"
             yield HELD if given else _late_prompt(user, run, found, call, facts)
 
 
 def _ever_hidden(user: UserMessage, facts: Facts) -> bool:
-    asked = any(HIDDEN_FROM_MODEL in event.data.get("metadata", {}) for event in facts.of("maintenance.done"))
+    asked = any(HIDDEN_FROM_MODEL in event.data.metadata for event in facts.of(MaintenanceDone))
     return asked or any(row.metadata.get(HIDDEN_FROM_MODEL) for row in facts.kept(user.ref))
 
 
@@ -192,7 +196,7 @@ def _judge_reads(user: UserMessage, run: Run, facts: Facts) -> Iterator[Finding]
             yield HELD if there else _late_prompt(user, run, "a read of the journal does not show it", read, facts)
 
 
-def _late_prompt(user: UserMessage, run: Run, found: str, seen: Event, facts: Facts) -> Violation:
+def _late_prompt(user: UserMessage, run: Run, found: str, seen: Look, facts: Facts) -> Violation:
     assert user.accepted is not None
     accepted = user.accepted.position
     return Violation(
@@ -202,7 +206,7 @@ def _late_prompt(user: UserMessage, run: Run, found: str, seen: Event, facts: Fa
         found=f"{found} at {moment(seen.position, facts)}",
         evidence=evidence(facts, run, accepted, seen.position),
         expected=(row_text(Item(kind="user", text=user.text, run_id=run.id)),),
-        actual=rows_text(facts.items(seen)) if {"items", "context"} & seen.data.keys() else (),
+        actual=rows_text(facts.items(seen)) if facts.was_seen(seen) else (),
         subject=user.ref,
     )
 

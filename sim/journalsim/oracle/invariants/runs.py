@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from journalsim.contract.events.harness_events import StepTaken
 from journalsim.contract.items import Cause, Item
 from journalsim.oracle.facts.changes import changed
 from journalsim.oracle.facts.evidence import evidence, moment
@@ -93,7 +94,7 @@ def _causes(run: Run, stop: Stop, facts: Facts) -> list[str]:
         causes.append("rolled_back")
     if facts.crashed_between(run.asked, run.end):
         causes.append("crashed")
-    if any(during(event, run) and event.data.get("verb") == "shutdown" for event in facts.of("step.taken")):
+    if any(during(event, run) and event.data.verb == "shutdown" for event in facts.of(StepTaken)):
         causes.append("shut_down")
     # a stop that is under way may still come second
     latest = (stop.answered or stop.delivered).position

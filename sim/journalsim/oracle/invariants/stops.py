@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import islice
 
+from journalsim.contract.events.client_events import ClientSent
+from journalsim.contract.events.harness_events import QuietReached
 from journalsim.contract.items import Item
 from journalsim.history import Event, History
 from journalsim.oracle.facts.allowances import taken_by_disconnect
@@ -50,7 +52,7 @@ def stop_ends_run(facts: Facts) -> Iterator[Finding]:
 def _works_on(run: Run, facts: Facts) -> Iterator[Violation]:
     """Judges that a run which came to its end without a stop does nothing more."""
     # what a repeated request causes is for the judge of requests
-    again = sum(event.data["key"] == run.key for event in facts.of("client.sent")) > 1
+    again = sum(event.data.key == run.key for event in facts.of(ClientSent)) > 1
     if run.ended is None or again or (run.stop is not None and run.stop.answer == "stopping"):
         return
     for event in islice(work_of(run, facts, run.end), 1):
@@ -76,7 +78,7 @@ def _over(run: Run, facts: Facts) -> bool:
 
 def _judge_unended(run: Run, stop: Stop, facts: Facts) -> Finding:
     """Judges a stopped run whose end nobody saw."""
-    quiet = facts.of("quiet.reached")
+    quiet = facts.of(QuietReached)
     if facts.cut is not None or not quiet:
         return Unsure(f"the case was cut off before run {run.id} could end")
     if facts.crashed_between(stop.delivered.position, NEVER):
@@ -205,7 +207,7 @@ def disconnect_is_not_stop(facts: Facts) -> Iterator[Finding]:
             expected=(row_text(taken.item),),
             actual=tuple(
                 row_text(i)
-                for i in taken.after.data["items"]
+                for i in taken.after.data.items
                 if (i.kind, i.id, i.call_id) == (taken.item.kind, taken.item.id, taken.item.call_id)
             ),
             subject=taken.item.id or taken.item.call_id,

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable
 
+from journalsim.contract.events.client_events import ClientApplied, ClientControl, ClientReloaded, ClientView
+from journalsim.contract.events.journal_events import JournalRead
+from journalsim.contract.events.server_events import FramePublished
 from journalsim.contract.items import Item
-from journalsim.history import Event
+from journalsim.history import EventOf
 from journalsim.oracle.facts.facts import Facts
 from journalsim.oracle.invariants.invariant import HELD, Finding
 from journalsim.oracle.invariants.verdict import Violation
@@ -15,15 +18,15 @@ Row = tuple[str, str]
 """``tool_call`` or ``tool_result``, and the id of the call."""
 
 
-def calls_shown(facts: Facts, view: Event, read: Event) -> Finding:
+def calls_shown(facts: Facts, view: EventOf[ClientView], read: EventOf[JournalRead]) -> Finding:
     """Judges the calls and results on a page: those that an undisturbed reader was told of, each result with its call.
 
     What does not last, as what a failed attempt asked for, may be there or not.
     """
-    published = [event.data for event in facts.of("frame.published") if event.data["frame"] in _CALLS]
-    told = {(_CALLS[data["frame"]], data["call_id"]): True for data in published}
-    kept, shown = _rows(read.data["items"]), _rows(view.data["items"])
-    once_there = {row: True for look in facts.reads[view.data["session"]] for row in _rows(look.data["items"])}
+    published = [event.data for event in facts.of(FramePublished) if event.data.frame in _CALLS]
+    told = {(_CALLS[data.frame], data.call_id or ""): True for data in published}
+    kept, shown = _rows(read.data.items), _rows(view.data.items)
+    once_there = {row: True for look in facts.reads[view.data.session] for row in _rows(look.data.items)}
     bare = [("tool_call", call) for kind, call in shown if kind == "tool_result"]
     missing = next((row for row in kept if (row in told or row in bare) and row not in shown), None)
     stray = next((row for row in shown if row not in told and row not in once_there), None)
@@ -41,12 +44,12 @@ def calls_shown(facts: Facts, view: Event, read: Event) -> Finding:
     )
 
 
-def calls_at_work(facts: Facts, view: Event) -> list[str]:
+def calls_at_work(facts: Facts, view: EventOf[ClientView]) -> list[str]:
     """Returns the calls of which a page shows no result, and the journal holds one."""
-    read = facts.final_reads.get(view.data["session"])
+    read = facts.final_reads.get(view.data.session)
     if read is None or facts.history.policies.get("orphans") == "on_read":  # which adds results that nobody was told of
         return []
-    kept, shown = _rows(read.data["items"]), _rows(view.data["items"])
+    kept, shown = _rows(read.data.items), _rows(view.data.items)
     open_ones = (call for kind, call in shown if kind == "tool_call" and ("tool_result", call) not in shown)
     return [call for call in open_ones if ("tool_result", call) in kept]
 
@@ -58,7 +61,7 @@ def _rows(items: Iterable[Item]) -> list[Row]:
 # --- questions -----------------------------------------------------------------------------------
 
 
-def questions_shown(facts: Facts, view: Event, runs: Collection[str]) -> Finding:
+def questions_shown(facts: Facts, view: EventOf[ClientView], runs: Collection[str]) -> Finding:
     """Judges which questions a page shows, whose stream is open, when nothing happens any more.
 
     Args:
@@ -67,9 +70,9 @@ def questions_shown(facts: Facts, view: Event, runs: Collection[str]) -> Finding
         runs: that are under way in its session.
     """
     waiting: dict[str, str] = {}
-    for event in facts.of("frame.published"):
+    for event in facts.of(FramePublished):
         if event.run in runs:
-            _take(waiting, event)
+            _take(waiting, event.data)
     by_history, by_stream = _shown(facts, view)
     missing = next((call for call in waiting if call not in by_stream and call not in by_history), None)
     stray = next((call for call in by_stream if call not in waiting), None)
@@ -86,31 +89,30 @@ def questions_shown(facts: Facts, view: Event, runs: Collection[str]) -> Finding
     )
 
 
-def _shown(facts: Facts, view: Event) -> tuple[list[str], dict[str, str]]:
+def _shown(facts: Facts, view: EventOf[ClientView]) -> tuple[list[str], dict[str, str]]:
     """Returns the calls that the page's history showed as open, and those of which the stream said that they wait."""
     by_history: list[str] = []
     by_stream: dict[str, str] = {}
-    kinds = ("client.reloaded", "client.control", "client.applied")
-    mine = (event for kind in kinds for event in facts.of(kind) if event.actor == view.actor)
-    for event in sorted(mine, key=lambda event: event.position):
-        if event.kind == "client.applied":
-            _take(by_stream, event)
-        elif event.kind == "client.reloaded":
-            by_history = [i.call_id or "" for i in event.data["items"] if i.kind == "tool_call" and i.state == "open"]
+    told = facts.index.in_order(ClientReloaded, ClientControl, ClientApplied)
+    for data in (event.data for event in told if event.actor == view.actor):
+        if isinstance(data, ClientApplied):
+            _take(by_stream, data)
+        elif isinstance(data, ClientReloaded):
+            by_history = [i.call_id or "" for i in data.items if i.kind == "tool_call" and i.state == "open"]
             by_stream.clear()
-        elif event.data["attachment"] == "restart" or event.data["whole_turn"]:
+        elif isinstance(data, ClientControl) and (data.attachment == "restart" or data.whole_turn):
             by_history.clear()
             by_stream.clear()
     return by_history, by_stream
 
 
-def _take(questions: dict[str, str], event: Event) -> None:
+def _take(questions: dict[str, str], data: ClientApplied | FramePublished) -> None:
     """Takes a frame into what waits for an answer, by call with its run."""
-    frame, call = event.data["frame"], event.data.get("call_id") or ""
+    frame, call = data.frame, data.call_id or ""
     if frame == "approval.requested":
-        questions[call] = event.run or ""
+        questions[call] = data.run or ""
     elif frame in ("approval.resolved", "tool.closed"):
         questions.pop(call, None)
     elif frame == "run.ended":
-        for one in [one for one, run in questions.items() if run == event.run]:
+        for one in [one for one, run in questions.items() if run == data.run]:
             del questions[one]

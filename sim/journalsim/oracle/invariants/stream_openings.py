@@ -6,6 +6,8 @@ from collections.abc import Iterator, Mapping
 
 from attrs import define, frozen
 
+from journalsim.contract.events.journal_events import JournalRead
+from journalsim.contract.events.server_events import FramePublished
 from journalsim.contract.frames import Frame
 from journalsim.contract.stream_port import Control
 from journalsim.oracle.facts.facts import NEVER, Facts
@@ -56,12 +58,12 @@ def _opening(facts: Facts, connection: Connection) -> _Opening | None:
     if asked is None or answered is None or control is None:
         return None
     begin, end = asked.position, connection.told[0].position
-    mine = (run for run in facts.runs.values() if run.session == answered.data["session"])
+    mine = (run for run in facts.runs.values() if run.session == answered.data.session)
     runs = tuple(run for run in mine if run.accepted.position < begin)
     return _Opening(
         connection.client,
         control,
-        answered.data["cursor"] or "",
+        answered.data.cursor or "",
         begin,
         end,
         tuple((one.means, one.position) for one in connection.told if isinstance(one.means, Frame)),
@@ -115,10 +117,10 @@ def _names_messages(facts: Facts) -> bool:
 
 def _messages(facts: Facts) -> Mapping[str, _Message]:
     found: dict[str, _Message] = {}
-    for event in facts.of("frame.published"):
-        frame = event.data["frame"]
+    for event in facts.of(FramePublished):
+        frame = event.data.frame
         if frame.startswith("message."):
-            message = found.setdefault(event.data["message"], _Message(event.run, event.position))
+            message = found.setdefault(event.data.message or "", _Message(event.run, event.position))
             message.closed = event.position if frame in _CLOSING else NEVER
     return found
 
@@ -181,14 +183,14 @@ def _about_the_beginning(facts: Facts, opening: _Opening) -> Iterator[str]:
 
 def _begun(facts: Facts) -> Mapping[str | None, int]:
     """Returns when each run was announced to begin."""
-    return {event.run: event.position for event in facts.of("frame.published") if event.data["frame"] == "run.started"}
+    return {event.run: event.position for event in facts.of(FramePublished) if event.data.frame == "run.started"}
 
 
 def _places(facts: Facts) -> Mapping[tuple[str, int, int], int]:
     """Returns when each place was given out first, with a frame or with a history."""
     frames = ((one.event.id, one.position) for link in facts.once(connections) for one in link.told)
-    published = ((event.data.get("event_id"), event.position) for event in facts.of("frame.published"))
-    with_history = ((read.data.get("cursor"), read.position) for read in facts.of("journal.read"))
+    published = ((event.data.event_id, event.position) for event in facts.of(FramePublished))
+    with_history = ((read.data.cursor, read.position) for read in facts.of(JournalRead))
     found: dict[tuple[str, int, int], int] = {}
     for event_id, position in (*frames, *published, *with_history):
         place = parsed(event_id or "")

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from journalsim.contract.events.journal_events import JournalRead, StatisticsTaken
+from journalsim.contract.events.server_events import ServerCrashed
+from journalsim.contract.events.stream_events import RequestDelivered, StreamAnswered
 from journalsim.contract.frames import Frame
 from journalsim.contract.items import Statistics
 from journalsim.contract.stream_port import Control
-from journalsim.history import Event, History
+from journalsim.history import Event, EventOf, History, is_kind
 from journalsim.oracle.facts.facts import Facts
 from journalsim.oracle.facts.stream_facts import Connection, claimed, connections, parsed
 from journalsim.oracle.invariants.invariant import HELD, Explanation, Finding, Invariant
@@ -24,18 +27,18 @@ def honest_cursor(facts: Facts) -> Iterator[Finding]:
         answered = connection.answered
         if answered is None:
             continue
-        if answered.data["cursor"]:
+        if answered.data.cursor:
             yield _about_the_cursor(facts, connection, answered)
-        if answered.data["status"] == 200:
+        if answered.data.status == 200:
             yield from _about_the_order(connection, durable)
             yield from _about_the_session(facts, connection, answered)
             for untruth in untruths(facts, connection):
                 yield _dishonest(untruth, answered, connection.told[0].position)
 
 
-def _about_the_cursor(facts: Facts, connection: Connection, answered: Event) -> Finding:
-    cursor, opened = answered.data["cursor"], connection.opened
-    if answered.data["status"] != 200 or not connection.told:
+def _about_the_cursor(facts: Facts, connection: Connection, answered: EventOf[StreamAnswered]) -> Finding:
+    cursor, opened = answered.data.cursor or "", connection.opened
+    if answered.data.status != 200 or not connection.told:
         return HELD
     if opened is not None and opened.attachment == "fresh":
         found = f"{connection.client} sent the cursor {cursor!r:.60}, and the answer says that there was none"
@@ -55,9 +58,9 @@ def _about_the_cursor(facts: Facts, connection: Connection, answered: Event) -> 
     )
 
 
-def _about_the_session(facts: Facts, connection: Connection, answered: Event) -> Iterator[Violation]:
+def _about_the_session(facts: Facts, connection: Connection, answered: EventOf[StreamAnswered]) -> Iterator[Violation]:
     """Judges that a stream is about its own session."""
-    session = answered.data["session"]
+    session = answered.data.session
     for told in connection.told:
         run = facts.runs.get(told.means.run_id) if isinstance(told.means, Frame) else None
         if run is not None and run.session != session:
@@ -66,24 +69,24 @@ def _about_the_session(facts: Facts, connection: Connection, answered: Event) ->
             return
 
 
-def _ids_before(facts: Facts, answered: Event) -> set[str]:
+def _ids_before(facts: Facts, answered: EventOf[StreamAnswered]) -> set[str]:
     """Returns the ids that had been given out in this session, for membership only."""
-    session = answered.data["session"]
+    session = answered.data.session
     with_history = {
-        read.data["cursor"]
-        for read in facts.of("journal.read")
-        if read.data["session"] == session and "cursor" in read.data and read.position < answered.position
+        read.data.cursor
+        for read in facts.of(JournalRead)
+        if read.data.session == session and read.data.cursor is not None and read.position < answered.position
     }
     return with_history | {
         told.event.id or ""
         for connection in facts.once(connections)
-        if connection.answered is not None and connection.answered.data["session"] == session
+        if connection.answered is not None and connection.answered.data.session == session
         for told in connection.told
         if told.position < answered.position
     }
 
 
-def _inside_a_row(facts: Facts, cursor: str, answered: Event) -> bool:
+def _inside_a_row(facts: Facts, cursor: str, answered: EventOf[StreamAnswered]) -> bool:
     """Whether a cursor is a part of a row that was given out: a server may go on behind it."""
     found = parsed(cursor)
     rows = {place[:2] for place in map(parsed, _ids_before(facts, answered)) if place is not None}
@@ -116,7 +119,7 @@ def _durable_ids(facts: Facts) -> set[tuple[str, int, int]]:
 def _about_the_order(connection: Connection, durable: set[tuple[str, int, int]]) -> Iterator[Finding]:
     """Judges that within one run no id goes back, and that none is jumped over."""
     assert connection.answered is not None
-    sent = parsed(connection.answered.data["cursor"] or "")
+    sent = parsed(connection.answered.data.cursor or "")
     opened = connection.opened
     suffix = opened is not None and opened.attachment == "suffix" and not opened.whole_turn
     last: dict[str, tuple[str, int, int]] = {sent[0]: sent} if sent is not None and suffix else {}
@@ -187,8 +190,8 @@ def legal_wire(facts: Facts) -> Iterator[Finding]:
             yield HELD if wrong is None else wrong
 
 
-def _wire_errors(connection: Connection, answered: Event) -> Iterator[Violation]:
-    status, content_type = answered.data["status"], answered.data["content_type"]
+def _wire_errors(connection: Connection, answered: EventOf[StreamAnswered]) -> Iterator[Violation]:
+    status, content_type = answered.data.status, answered.data.content_type
     at = answered.position
     if status not in STATUSES:
         yield _illegal(f"the answer to {connection.client} has the status {status}", at)
@@ -210,7 +213,7 @@ def _wire_errors(connection: Connection, answered: Event) -> Iterator[Violation]
             yield _illegal("an event is not UTF-8, or a character was cut in two", told.position)
     if connection.too_large:
         yield _illegal("an event is larger than any reader takes", at)
-    if connection.inside and connection.closed is not None and connection.closed.data["why"] == "ended":
+    if connection.inside and connection.closed is not None and connection.closed.data.why == "ended":
         yield _illegal("the answer ends inside an event", connection.closed.position)
 
 
@@ -259,36 +262,36 @@ _READING = (
 
 def readers_are_pure(facts: Facts) -> Iterator[Finding]:
     """Judges what the journal holds before and after somebody read, where nothing else happened."""
-    before: dict[str, Event] = {}
-    watched: dict[str, Event] = {}
+    before: dict[str, EventOf[JournalRead]] = {}
+    watched: dict[str, EventOf[StreamAnswered]] = {}
     writing = 0  # requests on their way through the server: what a read shows of them, no reader did
     for event in facts.history.events:
-        if event.kind == "request.delivered" and event.data["verb"] in _WRITES:
+        if isinstance(event.data, RequestDelivered) and event.data.verb in _WRITES:
             writing += 1
         elif event.kind in _WRITTEN:
             writing = max(0, writing - 1)
-        elif event.kind == "server.crashed":
+        elif isinstance(event.data, ServerCrashed):
             writing = 0
         if writing or not event.kind.startswith(_READING):
             before.clear()
             watched.clear()
-        elif event.kind == "stream.answered":
-            watched[event.data["session"]] = event
-        elif event.kind == "journal.read":
-            session = event.data["session"]
+        elif is_kind(event, StreamAnswered):
+            watched[event.data.session] = event
+        elif is_kind(event, JournalRead):
+            session = event.data.session
             if session in before and session in watched:
                 yield _pure(before[session], watched[session], event)
             before[session] = event
             watched.pop(session, None)
 
 
-def _pure(before: Event, attached: Event, after: Event) -> Finding:
-    if tuple(before.data["items"]) == tuple(after.data["items"]):
+def _pure(before: EventOf[JournalRead], attached: EventOf[StreamAnswered], after: EventOf[JournalRead]) -> Finding:
+    if tuple(before.data.items) == tuple(after.data.items):
         return HELD
     return Violation(
         invariant="readers-are-pure",
         promised="to attach and to read changes nothing",
-        found=f"the journal of {after.data['session']} is another after {attached.data['client']} attached",
+        found=f"the journal of {after.data.session} is another after {attached.data.client} attached",
         evidence=(before.position, attached.position, after.position),
     )
 
@@ -315,15 +318,15 @@ def _no_bound(history: History) -> str:
     reason = claimed(history)
     if reason:
         return reason
-    sizes = [event.data["statistics"] for event in history.of("statistics.taken")]
+    sizes = [event.data.statistics for event in history.of(StatisticsTaken)]
     bound = any(isinstance(size, Statistics) and size.reader_bytes_max for size in sizes)
     return "" if bound else "the adapter declares no bound of what it holds for a reader"
 
 
 def bounded_stream_buffers(facts: Facts) -> Iterator[Finding]:
     """Judges every look at the statistics."""
-    for event in facts.of("statistics.taken"):
-        sizes = event.data["statistics"]
+    for event in facts.of(StatisticsTaken):
+        sizes = event.data.statistics
         if not sizes.reader_bytes or sizes.reader_bytes_max is None:
             continue  # nothing was held, so no bound was put to the test
         if sizes.reader_bytes <= sizes.reader_bytes_max:

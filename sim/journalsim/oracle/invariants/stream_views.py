@@ -6,9 +6,20 @@ from collections.abc import Collection, Iterator, Mapping
 
 from attrs import evolve
 
+from journalsim.contract.events.client_events import ClientApplied, ClientReloaded, ClientView
+from journalsim.contract.events.harness_events import QuietReached
+from journalsim.contract.events.journal_events import JournalRead
+from journalsim.contract.events.server_events import (
+    FramePublished,
+    MaintenanceDone,
+    ServerCrashed,
+    ServerShutDown,
+    StopDelivered,
+)
+from journalsim.contract.events.stream_events import StreamAnswered, StreamEndless
 from journalsim.contract.frames import Frame
 from journalsim.contract.items import Item
-from journalsim.history import Event
+from journalsim.history import Event, EventOf
 from journalsim.oracle.facts.client_views import told_apart
 from journalsim.oracle.facts.facts import Facts
 from journalsim.oracle.facts.item_keys import as_states
@@ -28,13 +39,13 @@ from journalsim.oracle.invariants.verdict import Violation
 def _live_texts(facts: Facts) -> Mapping[str, tuple[str, ...]]:
     """Returns per message what an undisturbed reader shows of it in the end: deltas together, then the closing text."""
     texts: dict[str, tuple[str, str]] = {}
-    for event in facts.of("frame.published"):
-        message, frame = event.data["message"], event.data["frame"]
+    for event in facts.of(FramePublished):
+        message, frame = event.data.message or "", event.data.frame
         streamed, closing = texts.get(message, ("", ""))
         if frame == "message.delta":
-            texts[message] = (streamed + event.data["text"], closing)
+            texts[message] = (streamed + event.data.text, closing)
         elif frame in ("message.completed", "message.interrupted"):
-            texts[message] = (streamed, event.data["text"])
+            texts[message] = (streamed, event.data.text)
     return texts
 
 
@@ -42,8 +53,8 @@ def replay_equals_live(facts: Facts) -> Iterator[Finding]:
     """Judges every change of a page, and every page at the end."""
     texts = facts.once(_live_texts)
     wrong: dict[tuple[str, str], None] = {}
-    for event in facts.of("client.applied"):
-        shown, message = event.data.get("shown"), event.data["message"]
+    for event in facts.of(ClientApplied):
+        shown, message = event.data.view.text if event.data.view is not None else None, event.data.message or ""
         if not shown or message not in texts or (event.actor, message) in wrong:
             continue
         if any(text.startswith(shown) for text in texts[message]):
@@ -65,7 +76,7 @@ def replay_equals_live(facts: Facts) -> Iterator[Finding]:
 def _at_the_end(facts: Facts) -> Iterator[Finding]:
     for client, shown in facts.once(views).items():
         view = settled_view(shown)
-        read = facts.final_reads.get(view.data["session"]) if view is not None else None
+        read = facts.final_reads.get(view.data.session) if view is not None else None
         if view is None or read is None:
             continue
         runs = _under_way(facts, view)
@@ -91,11 +102,11 @@ def _at_the_end(facts: Facts) -> Iterator[Finding]:
         )
 
 
-def _told_of(view: Event, facts: Facts) -> tuple[Item, ...]:
+def _told_of(view: EventOf[ClientView], facts: Facts) -> tuple[Item, ...]:
     """Returns what a page shows, without what any reader shows and the journal lacks: that is lost, not badly told."""
     shows = facts.once(undisturbed_shows)
-    read = facts.final_reads.get(view.data["session"])
-    items = as_states(view.data["items"])
+    read = facts.final_reads.get(view.data.session)
+    items = as_states(view.data.items)
     if read is None:
         return items
     kept = {item.id: True for item in facts.items(read)}
@@ -103,10 +114,10 @@ def _told_of(view: Event, facts: Facts) -> tuple[Item, ...]:
     return tuple(item for item in told if item.id not in kept or not _never_told(item, facts))
 
 
-def _to_be_told(read: Event, view: Event, facts: Facts) -> tuple[Item, ...]:
+def _to_be_told(read: EventOf[JournalRead], view: EventOf[ClientView], facts: Facts) -> tuple[Item, ...]:
     """Returns the rows of the journal, in the words that the page was told: what it holds besides is its own affair."""
     told = facts.once(last_words)
-    shown = {item.id: item.text for item in view.data["items"]}
+    shown = {item.id: item.text for item in view.data.items}
     return tuple(
         evolve(item, text=shown[item.id]) if item.id in shown and shown[item.id] == told.get(item.id or "") else item
         for item in facts.items(read)
@@ -119,7 +130,7 @@ def _never_told(item: Item, facts: Facts) -> bool:
     return bool(shows) and item.id is not None and item.id not in shows
 
 
-def _undecided(facts: Facts, view: Event) -> str:
+def _undecided(facts: Facts, view: EventOf[ClientView]) -> str:
     """Says why a page may differ from the journal without anybody's fault."""
     client = view.actor
     if facts.cut is not None:
@@ -128,43 +139,43 @@ def _undecided(facts: Facts, view: Event) -> str:
         return "a run of the session has not ended"
     if _misled(facts, view):
         return f"the link told {client} a clean end that was not the server's"
-    if _rewritten(facts, view, *facts.of("maintenance.done")):
+    if _rewritten(facts, view, *facts.of(MaintenanceDone)):
         return "the history was rewritten after the page was opened"
     return ""
 
 
-def _rewritten(facts: Facts, view: Event, *more: Event) -> bool:
+def _rewritten(facts: Facts, view: EventOf[ClientView], *more: Event) -> bool:
     """Whether what the page shows was rolled back, or rewritten by ``more``, after its history was read."""
-    reloads = [e.position for e in facts.of("client.reloaded") if e.actor == view.actor]
-    changed = [*more, *(stop for stop in facts.of("stop.delivered") if stop.data["mode"] == "rollback")]
+    reloads = [e.position for e in facts.of(ClientReloaded) if e.actor == view.actor]
+    changed = [*more, *(stop for stop in facts.of(StopDelivered) if stop.data.mode == "rollback")]
     return any(event.position > max(reloads, default=-1) for event in changed)
 
 
-def _under_way(facts: Facts, view: Event) -> list[str]:
+def _under_way(facts: Facts, view: EventOf[ClientView]) -> list[str]:
     """Returns the runs of the page's session that have not ended."""
-    return [run.id for run in facts.runs.values() if run.session == view.data["session"] and run.ended is None]
+    return [run.id for run in facts.runs.values() if run.session == view.data.session and run.ended is None]
 
 
-def _has_all(facts: Facts, view: Event) -> bool:
+def _has_all(facts: Facts, view: EventOf[ClientView]) -> bool:
     """Whether the page has an open stream, and has applied the last thing that was written to it."""
     mine = [connection for connection in facts.once(connections) if connection.client == view.actor]
-    last = mine[-1] if mine and view.data["watching"] else None
-    if last is None or last.answered is None or last.answered.data["status"] != 200 or last.closed or last.cut:
+    last = mine[-1] if mine and view.data.watching else None
+    if last is None or last.answered is None or last.answered.data.status != 200 or last.closed or last.cut:
         return False
     ids = [told.event.id for told in last.told if told.event.id]
-    return bool(view.data["cursor"] == (ids[-1] if ids else last.answered.data["cursor"] or ""))
+    return bool(view.data.cursor == (ids[-1] if ids else last.answered.data.cursor or ""))
 
 
-def _so_far(facts: Facts, view: Event, runs: Collection[str]) -> Finding:
+def _so_far(facts: Facts, view: EventOf[ClientView], runs: Collection[str]) -> Finding:
     """Judges what a page shows of the messages under way, when nothing happens any more."""
     texts: dict[str, str] = {}
-    for event in facts.of("frame.published"):
-        message, frame = event.data["message"], event.data["frame"]
+    for event in facts.of(FramePublished):
+        message, frame = event.data.message or "", event.data.frame
         if frame == "message.delta" and event.run in runs:
-            texts[message] = texts.get(message, "") + event.data["text"]
+            texts[message] = texts.get(message, "") + event.data.text
         elif frame in ("message.completed", "message.interrupted", "message.superseded"):
             texts.pop(message, None)
-    shown = {item.id: item.text for item in view.data["items"]}
+    shown = {item.id: item.text for item in view.data.items}
     short = next((message for message, text in texts.items() if shown.get(message, "") != text), None)
     if short is None:
         return HELD
@@ -177,9 +188,9 @@ def _so_far(facts: Facts, view: Event, runs: Collection[str]) -> Finding:
     )
 
 
-def _misled(facts: Facts, view: Event) -> bool:
+def _misled(facts: Facts, view: EventOf[ClientView]) -> bool:
     """Whether a link may have told the program a clean end that was not the server's."""
-    return view.data["gave_up"] == "ended" and any(c.cut for c in facts.once(connections) if c.client == view.actor)
+    return view.data.gave_up == "ended" and any(c.cut for c in facts.once(connections) if c.client == view.actor)
 
 
 def _listed(rows: tuple[tuple[str, str], ...]) -> str:
@@ -210,17 +221,17 @@ def single_visible_source(facts: Facts) -> Iterator[Finding]:
     """Judges every page that was opened with the history and then watched."""
     opened: dict[str, tuple[Item, ...]] = {}
     wrong: dict[str, None] = {}
-    for event in sorted((*facts.of("client.reloaded"), *facts.of("client.applied")), key=lambda e: e.position):
-        client = event.actor
-        if event.kind == "client.reloaded":
-            opened[client] = event.data["items"]
-        elif client in opened and event.data.get("shown") and client not in wrong:
-            twice = _shown_twice(facts, opened[client], event)
+    for event in facts.index.in_order(ClientReloaded, ClientApplied):
+        client, data = event.actor, event.data
+        if isinstance(data, ClientReloaded):
+            opened[client] = data.items
+        elif isinstance(data, ClientApplied) and client in opened and _shows(data) and client not in wrong:
+            twice = _shown_twice(facts, opened[client], data)
             if twice is None:
                 yield HELD
                 continue
             wrong[client] = None
-            live = event.data["message"]
+            live = data.message
             yield Violation(
                 invariant="single-visible-source",
                 promised="a message is shown by the history or by the stream, never by both",
@@ -233,10 +244,14 @@ def single_visible_source(facts: Facts) -> Iterator[Finding]:
         yield from _made_up(facts)
 
 
-def _shown_twice(facts: Facts, history: tuple[Item, ...], event: Event) -> Item | None:
+def _shows(data: ClientApplied) -> bool:
+    return data.view is not None and bool(data.view.text)
+
+
+def _shown_twice(facts: Facts, history: tuple[Item, ...], data: ClientApplied) -> Item | None:
     """Returns the row of the history that the message of a frame shows a second time."""
-    live, source = event.data["message"], event.data.get("source")
-    ref = facts.shown_as.get(live)
+    live, source = data.message, data.source
+    ref = facts.shown_as.get(live or "")
     for item in history:
         same = source is not None and source in item.aliases
         same = same or (ref is not None and facts.shown_as.get(item.id or "") == ref)
@@ -249,10 +264,10 @@ def _bubbles(facts: Facts, wrong: Mapping[str, None]) -> Iterator[Finding]:
     """Judges the bubbles of each page at the end: one per message."""
     for client, shown in facts.once(views).items():
         view = shown[-1]
-        if client in wrong or not any(event.actor == client for event in facts.of("client.reloaded")):
+        if client in wrong or not any(event.actor == client for event in facts.of(ClientReloaded)):
             continue
-        refs = facts.refs(view.data["items"], view.data["session"])
-        pairs = [(ref, item) for ref, item in zip(refs, view.data["items"], strict=True) if item.kind == "assistant"]
+        refs = facts.refs(view.data.items, view.data.session)
+        pairs = [(ref, item) for ref, item in zip(refs, view.data.items, strict=True) if item.kind == "assistant"]
         # what the journal itself holds twice is told as it is
         known = [ref for ref, _ in pairs if ref is not None and len(facts.kept(ref)) < 2]
         double = next((item for ref, item in pairs if known.count(ref or "") > 1 and item.text), None)
@@ -270,10 +285,10 @@ def _bubbles(facts: Facts, wrong: Mapping[str, None]) -> Iterator[Finding]:
 
 def _made_up(facts: Facts) -> Iterator[Finding]:
     """Judges the empty bubbles of each page at the end: each must be a message that somebody has heard of."""
-    known: dict[str | None, None] = {event.data["message"]: None for event in facts.of("frame.published")}
-    known |= {item.id: None for reads in facts.reads.values() for read in reads for item in read.data["items"]}
+    known: dict[str | None, None] = {event.data.message: None for event in facts.of(FramePublished)}
+    known |= {item.id: None for reads in facts.reads.values() for read in reads for item in read.data.items}
     for client, shown in facts.once(views).items():
-        empty = [item for item in shown[-1].data["items"] if item.kind == "assistant" and not item.text]
+        empty = [item for item in shown[-1].data.items if item.kind == "assistant" and not item.text]
         stray = next((item for item in empty if not item.reasoning and item.id not in known), None)
         if stray is not None:
             yield Violation(
@@ -306,21 +321,21 @@ SINGLE_VISIBLE_SOURCE = Invariant(
 def stream_terminates(facts: Facts) -> Iterator[Finding]:
     """Judges every answer, and every page that watched a run to its end."""
     yield from _left_off(facts)
-    for event in facts.of("stream.endless"):
-        after_end = event.data["after_end"]  # 0: closed by our bound on connections, while there was something to watch
+    for event in facts.of(StreamEndless):
+        after_end = event.data.after_end  # 0: closed by our bound on connections, while there was something to watch
         if after_end and _told_to_stop(facts, event):
             yield HELD  # there is a program that takes no answer for an end
         elif after_end > 1 and facts.runs:
-            yield _endless(f"{event.actor} asked {event.data['connections']} times and was never told to stop", event)
-    quiet = facts.of("quiet.reached")
-    if not quiet or facts.cut is not None or quiet[-1].data.get("unfinished"):
+            yield _endless(f"{event.actor} asked {event.data.connections} times and was never told to stop", event)
+    quiet = facts.of(QuietReached)
+    if not quiet or facts.cut is not None or quiet[-1].data.unfinished:
         return
     over = {run.session for run in facts.runs.values()} - {r.session for r in facts.runs.values() if r.ended is None}
     for connection in facts.once(connections):
         answered = connection.answered
-        if answered is None or answered.data["status"] != 200 or answered.data["session"] not in over:
+        if answered is None or answered.data.status != 200 or answered.data.session not in over:
             continue
-        down = (*facts.of("server.crashed"), *facts.of("server.shut_down"))
+        down = (*facts.of(ServerCrashed), *facts.of(ServerShutDown))
         if connection.closed is not None or any(event.position > answered.position for event in down):
             yield HELD  # a process takes its connections with it
         else:
@@ -328,17 +343,17 @@ def stream_terminates(facts: Facts) -> Iterator[Finding]:
     yield from _learnt(facts, over)
 
 
-def _told_to_stop(facts: Facts, endless: Event) -> bool:
+def _told_to_stop(facts: Facts, endless: EventOf[StreamEndless]) -> bool:
     """Whether an answer to this client said that there is nothing to watch, since nothing was."""
     client, position = endless.actor, endless.position
-    answers = [e for e in facts.of("stream.answered") if e.data["client"] == client and e.position < position]
-    return any(e.data["status"] == 204 or 400 <= e.data["status"] < 500 for e in answers[-endless.data["after_end"] :])
+    answers = [e for e in facts.of(StreamAnswered) if e.data.client == client and e.position < position]
+    return any(e.data.status == 204 or 400 <= e.data.status < 500 for e in answers[-endless.data.after_end :])
 
 
-def _published(facts: Facts) -> Mapping[str, tuple[Event, ...]]:
+def _published(facts: Facts) -> Mapping[str, tuple[EventOf[FramePublished], ...]]:
     """Returns the frames of each run."""
-    found: dict[str, list[Event]] = {}
-    for event in facts.of("frame.published"):
+    found: dict[str, list[EventOf[FramePublished]]] = {}
+    for event in facts.of(FramePublished):
         found.setdefault(event.run or "", []).append(event)
     return {run: tuple(events) for run, events in found.items()}
 
@@ -348,15 +363,15 @@ def _left_off(facts: Facts) -> Iterator[Finding]:
     published = facts.once(_published)
     for connection in facts.once(connections):
         answered, closed = connection.answered, connection.closed
-        if answered is None or answered.data["status"] != 200 or closed is None or closed.data["why"] != "ended":
+        if answered is None or answered.data.status != 200 or closed is None or closed.data.why != "ended":
             continue
-        session = answered.data["session"]
+        session = answered.data.session
         told = [one.position for one in connection.told if isinstance(one.means, Frame)]
         last = max(told, default=answered.position)  # of a run that begins later it had nothing to say
         frames = [published.get(run.id, ()) for run in facts.runs.values() if run.session == session]
         later = next((f[-1] for f in frames if f and f[0].position < last < closed.position < f[-1].position), None)
         if later is not None and not connection.gap and not facts.crashed_between(closed.position, later.position):
-            found = f"the answer to {connection.client} ends, and then {later.data['frame']} of {later.run} is told"
+            found = f"the answer to {connection.client} ends, and then {later.data.frame} of {later.run} is told"
             yield evolve(_endless(found, closed), evidence=(closed.position, later.position))
 
 
@@ -364,14 +379,14 @@ def _learnt(facts: Facts, over: set[str]) -> Iterator[Finding]:
     """Judges whether pages that watched know that nothing is under way any more."""
     for client, shown in facts.once(views).items():
         view = settled_view(shown)
-        if view is None or view.data["session"] not in over or _misled(facts, view) or _rewritten(facts, view):
+        if view is None or view.data.session not in over or _misled(facts, view) or _rewritten(facts, view):
             continue
         still = [item for item in _told_of(view, facts) if item.state == "open" and item.kind == "assistant"]
         if still:
             yield _endless(f"{client} shows {still[0].text!r:.60} as still open, its run has ended", view)
         elif calls := calls_at_work(facts, view):
             yield _endless(f"{client} shows the tool call {calls[0]} as still at work", view)
-        elif view.data["items"]:
+        elif view.data.items:
             yield HELD
 
 

@@ -6,6 +6,8 @@ from collections.abc import Iterator, Sequence
 
 from attrs import frozen
 
+from journalsim.contract.events.journal_events import JournalRead
+from journalsim.contract.events.model_events import ModelCalled
 from journalsim.contract.items import Item
 from journalsim.history import Event
 from journalsim.oracle.facts.changes import changed
@@ -23,8 +25,8 @@ def paired_tool_calls(facts: Facts) -> Iterator[Finding]:
     for message in facts.messages.values():
         yield from _missing_requests(message, facts)
     if _repaired_when_read(facts):
-        for event in facts.of("model.called"):
-            yield from _judge_pairs(event.data.get("context", ()), event, facts)
+        for event in facts.of(ModelCalled):
+            yield from _judge_pairs(event.data.context or (), event, facts)
         return
     for session, read in facts.final_reads.items():
         yield from _judge_pairs(facts.journal[session], read, facts)
@@ -107,7 +109,7 @@ def _judge_pairs(items: Sequence[Item], seen: Event, facts: Facts) -> Iterator[F
     # where runs of one session write side by side, their rows may be mixed by policy
     together = facts.history.capabilities.concurrent_runs != "keep"
     unwritten = [item.call_id for item in facts.failed_appends]
-    faulty = facts.once(faults).get(facts.session(seen), {}) if seen.kind == "journal.read" else {}
+    faulty = facts.once(faults).get(facts.session(seen), {}) if isinstance(seen.data, JournalRead) else {}
     late = [index for index, fault in faulty.items() if fault.owner == "fenced-writer"]
     for call_id, pair in _pairs(items).items():
         if call_id in unwritten:
@@ -123,7 +125,7 @@ def _judge_pairs(items: Sequence[Item], seen: Event, facts: Facts) -> Iterator[F
             continue
         if run is not None and _removed(call_id, run, facts):
             continue
-        where = "the context of a model call" if seen.kind == "model.called" else "the journal"
+        where = "the context of a model call" if isinstance(seen.data, ModelCalled) else "the journal"
         begin = min((*pair.requests, *pair.results))
         tool = facts.tools.get(call_id)
         positions = [e.position for e in (tool.started[:1] if tool is not None else ())]

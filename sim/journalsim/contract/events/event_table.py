@@ -1,0 +1,97 @@
+"""All kinds of events, and their documentation, made from the records."""
+
+from __future__ import annotations
+
+import inspect
+import re
+from collections.abc import Mapping
+from types import ModuleType
+
+from attrs import NOTHING, frozen
+
+from journalsim.contract.events import (
+    client_events,
+    harness_events,
+    journal_events,
+    model_events,
+    server_events,
+    stream_events,
+)
+from journalsim.contract.events.event_record import EventRecord, record_fields
+
+GROUPS: Mapping[str, ModuleType] = {
+    "People and their programs": client_events,
+    "The wire": stream_events,
+    "The server": server_events,
+    "The model and the tools": model_events,
+    "The journal and the disk": journal_events,
+    "The harness": harness_events,
+}
+"""Modules of records by what they are about, in the order of the documentation."""
+
+
+def _records(module: ModuleType) -> list[type[EventRecord]]:
+    found = [value for value in vars(module).values() if inspect.isclass(value) and issubclass(value, EventRecord)]
+    return [cls for cls in found if cls is not EventRecord]
+
+
+RECORDS: Mapping[str, type[EventRecord]] = {cls.kind: cls for module in GROUPS.values() for cls in _records(module)}
+"""The record class of every kind of event."""
+
+
+@frozen
+class FieldDoc:
+    """One field of a record, for people.
+
+    Attributes:
+        name: as a trace writes it: ``run``, ``subject`` or a key of ``data``.
+        attribute: as code reads it.
+        type: its annotation.
+        optional: whether a trace leaves it out while it has its default.
+        doc: what it is.
+    """
+
+    name: str
+    attribute: str
+    type: str
+    optional: bool
+    doc: str
+
+
+def summary(cls: type[EventRecord]) -> str:
+    """Returns the one-sentence description of a kind."""
+    return (inspect.getdoc(cls) or "").split("\n")[0]
+
+
+def field_docs(cls: type[EventRecord]) -> tuple[FieldDoc, ...]:
+    """Returns the fields of a kind, in order."""
+    section = (inspect.getdoc(cls) or "").partition("Attributes:\n")[2]
+    docs = dict(re.findall(r"^    (\w+): (.*(?:\n {6,}.*)*)", section, re.MULTILINE))
+    return tuple(
+        FieldDoc(
+            name="subject" if field.name == cls.subject_field else field.name,
+            attribute=field.name,
+            type=str(field.type),
+            optional=field.default is not NOTHING,
+            doc=" ".join(docs[field.name].split()),
+        )
+        for field in record_fields(cls)
+    )
+
+
+def events_markdown() -> str:
+    """Returns the documentation of all kinds of events, as Markdown."""
+    parts = []
+    for title, module in GROUPS.items():
+        parts.append(f"## {title}\n")
+        for cls in _records(module):
+            parts.append(f"**`{cls.kind}`** (`{cls.__name__}`): {summary(cls)}\n")
+            rows = [f"- `{doc.attribute}`{_as(doc)}: {doc.doc}" for doc in field_docs(cls)]
+            parts.append("\n".join(rows) + "\n" if rows else "")
+    return "\n".join(part for part in parts if part)
+
+
+def _as(doc: FieldDoc) -> str:
+    words = [f"`{doc.name}` in traces"] if doc.name != doc.attribute else []
+    words += ["not written while it has its default"] if doc.optional else []
+    return f" ({', '.join(words)})" if words else ""

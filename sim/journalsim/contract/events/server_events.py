@@ -1,0 +1,235 @@
+"""The server's side: runs, stops, answers, live frames, processes and maintenance."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import ClassVar
+
+from journalsim.contract.capabilities import StopMode
+from journalsim.contract.events.event_record import EventRecord, Json, record
+from journalsim.contract.frames import FrameKind
+
+
+@record
+class RunAccepted(EventRecord):
+    """``start`` returned: the user's message is accepted.
+
+    Attributes:
+        run: the adapter's id of the run.
+        key: idempotency key of the request.
+        text: the user's words.
+        session: the conversation.
+        again: whether the same run had been accepted before.
+    """
+
+    kind: ClassVar[str] = "run.accepted"
+    run: str
+    key: str
+    text: str
+    session: str
+    again: bool
+
+
+@record
+class RunRefused(EventRecord):
+    """``start`` was refused.
+
+    Attributes:
+        key: idempotency key of the request.
+        reason: why.
+        session: the conversation.
+    """
+
+    kind: ClassVar[str] = "run.refused"
+    key: str
+    reason: str
+    session: str
+
+
+@record
+class RunEnded(EventRecord):
+    """The end of a run was announced.
+
+    Attributes:
+        run: the run.
+        state: how it ended.
+        cause: why, for a run that was interrupted.
+    """
+
+    kind: ClassVar[str] = "run.ended"
+    run: str | None
+    state: str | None
+    cause: str | None
+
+
+@record
+class StopDelivered(EventRecord):
+    """``stop`` was called on the adapter.
+
+    Attributes:
+        run: the run that is to stop.
+        named: the same.
+        mode: what the stop does to the run.
+        active: the runs that had not ended.
+    """
+
+    kind: ClassVar[str] = "stop.delivered"
+    run: str
+    named: str
+    mode: StopMode
+    active: tuple[str, ...]
+
+
+@record
+class StopAnswered(EventRecord):
+    """``stop`` returned or raised.
+
+    Attributes:
+        run: the run that was to stop.
+        named: the same.
+        answer: ``stopping``, ``ended`` or ``unknown``; ``error`` if it raised.
+    """
+
+    kind: ClassVar[str] = "stop.answered"
+    run: str
+    named: str
+    answer: str
+
+
+@record
+class AnswerDelivered(EventRecord):
+    """``answer`` was called on the adapter.
+
+    Attributes:
+        run: the run.
+        call_id: the tool call.
+        approved: whether the call may run.
+    """
+
+    kind: ClassVar[str] = "answer.delivered"
+    subject_field: ClassVar[str] = "call_id"
+    run: str
+    call_id: str | None
+    approved: bool
+
+
+@record
+class AnswerAnswered(EventRecord):
+    """``answer`` returned or raised.
+
+    Attributes:
+        run: the run.
+        call_id: the tool call.
+        answer: ``resolved``, ``late`` or ``unknown``; ``error`` if it raised.
+    """
+
+    kind: ClassVar[str] = "answer.answered"
+    subject_field: ClassVar[str] = "call_id"
+    run: str
+    call_id: str | None
+    answer: str
+
+
+@record
+class ReaderDisconnected(EventRecord):
+    """The server noticed that a client is gone.
+
+    Attributes:
+        client: which.
+        active: the runs that had not ended.
+    """
+
+    kind: ClassVar[str] = "reader.disconnected"
+    client: str
+    active: tuple[str, ...]
+
+
+@record
+class FramePublished(EventRecord):
+    """The system published a live frame.
+
+    Attributes:
+        run: the run of the frame.
+        frame: its kind.
+        message: the journal's id of the message, for message frames.
+        text: of the frame.
+        source: the provider's id of the message, if the frame has it.
+        call_id: the call, for tool frames.
+        state: of the frame.
+        event_id: of the journal row behind the frame.
+    """
+
+    kind: ClassVar[str] = "frame.published"
+    run: str
+    frame: FrameKind
+    message: str | None
+    text: str
+    source: str | None
+    call_id: str | None
+    state: str | None
+    event_id: str | None
+
+
+@record
+class ServerStarted(EventRecord):
+    """A server process is up.
+
+    Attributes:
+        incarnation: number of the process, from 1.
+    """
+
+    kind: ClassVar[str] = "server.started"
+    incarnation: int
+
+
+@record
+class ServerShutDown(EventRecord):
+    """The server ended in good order."""
+
+    kind: ClassVar[str] = "server.shut_down"
+
+
+@record
+class ServerCrashed(EventRecord):
+    """The server process was killed.
+
+    Attributes:
+        lose: what the disk lost; None if only memory was lost.
+    """
+
+    kind: ClassVar[str] = "server.crashed"
+    lose: str | None = None
+
+
+@record
+class MaintenanceDone(EventRecord):
+    """A maintenance verb returned.
+
+    Attributes:
+        verb: ``annotate``, ``compact`` or ``clear``.
+        session: the conversation.
+        item: the id of the row that was annotated.
+        metadata: the flags that were set.
+    """
+
+    kind: ClassVar[str] = "maintenance.done"
+    verb: str
+    session: str
+    item: str | None
+    metadata: Mapping[str, Json]
+
+
+@record
+class MaintenanceRefused(EventRecord):
+    """A maintenance verb was refused.
+
+    Attributes:
+        verb: ``annotate``, ``compact`` or ``clear``.
+        session: the conversation.
+        reason: why.
+    """
+
+    kind: ClassVar[str] = "maintenance.refused"
+    verb: str
+    session: str
+    reason: str
