@@ -33,12 +33,15 @@ Write = Callable[..., Path]
 COMMAND = (sys.executable, "-m", "journalsim")
 
 
-def process(*arguments: str, cwd: Path, environment: Mapping[str, str] | None = None) -> subprocess.Popen[bytes]:
-    """Starts a command in a process of its own."""
+def process(
+    *arguments: str, cwd: Path, environment: Mapping[str, str] | None = None, session: bool = False
+) -> subprocess.Popen[bytes]:
+    """Starts a command in a process of its own, with ``session`` as the head of a group of processes."""
     return subprocess.Popen(
         [*COMMAND, *arguments],
         cwd=cwd,
         env={**os.environ, "PYTHONPATH": str(ROOT), **(environment or {})},
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
+        start_new_session=session,
     )

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import io
 import re
-import signal
 from pathlib import Path
 
 import pytest
-from command_line import Command, process
+from command_line import Command
 
 from journalsim.report.explored import Watcher
 from journalsim.search.bulk import Book
@@ -82,19 +81,6 @@ def test_an_adapter_that_cannot_start_is_exit_6(journalsim: Command) -> None:
     done = journalsim("explore", "-a", "python:tests.adapters.broken:RaisesOnOpen", "--cases", "24")
     assert done.code == 6
     assert "  setup: OSError: no such database (24 cases)" in done.lines
-
-
-def test_ctrl_c_keeps_what_was_found(here: Path) -> None:
-    running = process("explore", "-a", BUG, "--for", "10m", "-j", "2", cwd=here)
-    assert running.stdout is not None
-    lines = [running.stdout.readline().decode() for _ in range(2)]
-    assert lines[1].startswith("partial-is-prefix broke in case ")
-    running.send_signal(signal.SIGINT)
-    out, _ = running.communicate(timeout=60)
-    assert running.returncode == 130
-    assert "FAILED  partial-is-prefix" in out.decode()
-    assert "partial: stopped by the user" in out.decode()
-    assert list((here / ".journalsim" / "failures").iterdir())
 
 
 # --- a person at a terminal --------------------------------------------------------------------

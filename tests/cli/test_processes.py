@@ -1,4 +1,4 @@
-"""What only a process of its own can show: Ctrl-C, pipes, encodings, full disks, and what is imported."""
+"""What only a process of its own can show: signals, workers that die, pipes, encodings, full disks, and imports."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 from command_line import COMMAND, ROOT, process
 
+BUG = "ref:bug-stop-keeps-no-partial"
 FAST = 'version: 1\nname: a-fast\nsteps: [{client.send: "Hi"}]\n'
 SLOW = """\
 version: 1
@@ -37,40 +38,128 @@ def ended(*arguments: str, cwd: Path, environment: dict[str, str] | None = None)
     return running.returncode, out.decode(), err.decode()
 
 
-# --- Ctrl-C ------------------------------------------------------------------------------------
+# --- Ctrl-C and SIGTERM ------------------------------------------------------------------------
+
+SIGNALS = pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM], ids=lambda number: str(number.name))
+JOBS = pytest.mark.parametrize("jobs", ["1", "2"])
+COMMANDS = pytest.mark.parametrize("command", ["run", "explore"])
 
 
-def test_ctrl_c_ends_the_run_after_the_case_at_hand_and_keeps_what_is_known(tmp_path: Path) -> None:
-    for name, text in (("a", FAST), ("b", SLOW)):
-        (tmp_path / f"{name}.race.yaml").write_text(text)
-    running = process("run", ".", "--report", "out", cwd=tmp_path)
+def begun(command: str, jobs: str, cwd: Path) -> tuple[subprocess.Popen[bytes], list[str]]:
+    """A command that has something to keep, and works on what would take minutes."""
+    if command == "run":
+        for name, text in (("a", FAST), ("b", SLOW)):
+            (cwd / f"{name}.race.yaml").write_text(text)
+        running = process("run", ".", "--report", "out", "-j", jobs, cwd=cwd)
+    else:
+        running = process("explore", "-a", BUG, "--for", "10m", "-j", jobs, cwd=cwd)
     assert running.stdout is not None
-    begun = [running.stdout.readline().decode() for _ in range(2)]
-    running.send_signal(signal.SIGINT)
-    rest, err = running.communicate(timeout=20)
-    assert begun[1].startswith("a-fast ")
+    return running, [running.stdout.readline().decode() for _ in range(2)]
+
+
+@COMMANDS
+@JOBS
+@SIGNALS
+def test_a_user_who_stops_a_command_keeps_what_it_knows(
+    tmp_path: Path, number: signal.Signals, jobs: str, command: str
+) -> None:
+    """The output ends, so no process is left that holds it open."""
+    running, said = begun(command, jobs, tmp_path)
+    running.send_signal(number)
+    rest, err = running.communicate(timeout=60)
     assert (running.returncode, err) == (130, b"")
     lines = rest.decode().splitlines()
-    assert "partial: stopped by the user after 1 of 2 scenarios" in lines
-    assert lines[-1] == "1 scenario, 1 case: 1 ok, stopped by the user  report: out  exit 130"
+    if command == "run":
+        assert said[1].startswith("a-fast ")
+        assert "partial: stopped by the user after 1 of 2 scenarios" in lines
+        assert lines[-1] == "1 scenario, 1 case: 1 ok, stopped by the user  report: out  exit 130"
+    else:
+        assert said[1].startswith("partial-is-prefix broke in case ")
+        assert "partial: stopped by the user" in lines
+        assert any(line.startswith("FAILED  partial-is-prefix") for line in lines)
+        assert list((tmp_path / ".journalsim" / "failures").iterdir())
+
+
+def test_a_run_that_was_stopped_leaves_whole_reports(tmp_path: Path) -> None:
+    running, _ = begun("run", "1", tmp_path)
+    running.send_signal(signal.SIGTERM)
+    last = running.communicate(timeout=60)[0].decode().splitlines()[-1]
     report = (tmp_path / "out" / "report.txt").read_text().splitlines()
     assert report[1] == "partial: stopped by the user after 1 of 2 scenarios"
-    assert report[-1] == lines[-1]
+    assert report[-1] == last
     end = json.loads((tmp_path / "out" / "report.ndjson").read_text().splitlines()[-1])
     assert (end["interrupted"], end["exit"]) == (True, 130)
     assert sorted(path.name for path in (tmp_path / "out").iterdir()) == ["junit.xml", "report.ndjson", "report.txt"]
 
 
-def test_ctrl_c_outside_of_a_run_says_so(tmp_path: Path) -> None:
+TO_ALL = """\
+import os, signal, sys
+if "--multiprocessing-fork" in sys.orig_argv and not os.path.exists("sent"):
+    open("sent", "w").close()
+    os.killpg(0, {number})
+"""
+
+
+@COMMANDS
+@SIGNALS
+def test_a_signal_to_all_processes_does_not_kill_a_worker_that_is_starting(
+    tmp_path: Path, number: signal.Signals, command: str
+) -> None:
+    """A terminal sends Ctrl-C to the whole group, ``timeout`` SIGTERM; here the first worker does so as it starts."""
+    (tmp_path / "sitecustomize.py").write_text(TO_ALL.format(number=int(number)))
+    (tmp_path / "b.race.yaml").write_text(SLOW)
+    arguments = ["run", "b.race.yaml"] if command == "run" else ["explore", "--for", "10m"]
+    environment = {"PYTHONPATH": os.pathsep.join([str(tmp_path), str(ROOT)])}
+    running = process(*arguments, "-j", "2", cwd=tmp_path, environment=environment, session=True)
+    out, err = running.communicate(timeout=60)
+    assert (running.returncode, err) == (130, b"")
+    assert b"stopped by the user" in out
+
+
+@COMMANDS
+def test_a_command_that_is_killed_leaves_no_workers(tmp_path: Path, command: str) -> None:
+    """They hold its output, which ends."""
+    running, _ = begun(command, "2", tmp_path)
+    running.kill()
+    running.communicate(timeout=60)
+    assert running.returncode == -signal.SIGKILL
+
+
+@SIGNALS
+def test_a_signal_outside_of_a_run_says_so(tmp_path: Path, number: signal.Signals) -> None:
     (tmp_path / "b.race.yaml").write_text(SLOW)
     program = (
-        "import journalsim.cli.selection as s, journalsim.cli\n"
-        "def pressed(*a, **k): raise KeyboardInterrupt\n"
+        "import signal, journalsim.cli.selection as s, journalsim.cli\n"
+        f"def pressed(*a, **k): signal.raise_signal({int(number)})\n"
         "s.load_file = pressed\n"
         "journalsim.cli.main(['check', '.'])"
     )
     done = subprocess.run([sys.executable, "-c", program], cwd=tmp_path, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout, done.stderr.strip()) == (130, "", "stopped by the user")
+
+
+def test_sigterm_while_a_case_runs_ends_without_a_traceback(tmp_path: Path) -> None:
+    (tmp_path / "ended.py").write_text(
+        "import signal\n"
+        "from tests.adapters.broken import Rows\n"
+        "class Ended(Rows):\n"
+        "    def append(self, *row): signal.raise_signal(signal.SIGTERM)\n"
+    )
+    code, _, err = ended("show", "first-stop", "-a", "python:ended:Ended", cwd=tmp_path)
+    assert (code, err) == (130, "stopped by the user\n")
+
+
+def test_sigterm_ends_a_command_that_was_started_in_the_background(tmp_path: Path) -> None:
+    """A shell without job control starts those with Ctrl-C ignored."""
+    (tmp_path / "b.race.yaml").write_text(SLOW)
+    program = (
+        "import signal, journalsim.cli.selection as s, journalsim.cli\n"
+        "signal.signal(signal.SIGINT, signal.SIG_IGN)\n"
+        "s.load_file = lambda *a, **k: signal.raise_signal(signal.SIGTERM)\n"
+        "journalsim.cli.main(['check', '.'])"
+    )
+    done = subprocess.run([sys.executable, "-c", program], cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr.strip()) == (130, "stopped by the user")
 
 
 def test_an_impatient_ctrl_c_that_lands_in_the_adapter_ends_without_a_traceback(tmp_path: Path) -> None:
@@ -81,6 +170,35 @@ def test_an_impatient_ctrl_c_that_lands_in_the_adapter_ends_without_a_traceback(
     )
     code, _, err = ended("run", "first-stop", "-a", "python:impatient:Impatient", cwd=tmp_path)
     assert (code, err) == (130, "stopped by the user\n")
+
+
+# --- workers that die --------------------------------------------------------------------------
+
+DEADLY = """\
+import os, signal
+from tests.adapters.broken import Rows
+class {name}(Rows):
+    def append(self, *row):
+        {last_act}
+"""
+
+
+@pytest.mark.parametrize(
+    ("name", "last_act", "says"),
+    [
+        ("Exits", "os._exit(3)", "a worker process ended with exit code 3"),
+        ("Killed", "os.kill(os.getpid(), signal.SIGKILL)", "a worker process was killed by SIGKILL"),
+    ],
+)
+@COMMANDS
+def test_a_worker_that_dies_is_reported_as_adapter_trouble(
+    tmp_path: Path, command: str, name: str, last_act: str, says: str
+) -> None:
+    (tmp_path / "deadly.py").write_text(DEADLY.format(name=name, last_act=last_act))
+    what = ["run", "first-stop", "hangs-until-stopped"] if command == "run" else ["explore", "--cases", "240"]
+    code, out, err = ended(*what, "-j", "2", "-a", f"python:deadly:{name}", cwd=tmp_path)
+    assert (code, err) == (6, "")
+    assert f"{says}, and with it " in " ".join(out.split())
 
 
 # --- pipes, encodings, disks -------------------------------------------------------------------

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 from pathlib import Path
 
@@ -38,3 +39,15 @@ def test_private_names_of_trio_are_used_in_one_module_alone() -> None:
         and "trio._core" in (ROOT / name).read_text(encoding="utf-8")
     ]
     assert users == ["sim/journalsim/engine/native_order.py"]
+
+
+def test_processes_are_begun_and_signals_are_handled_in_one_module_of_the_search() -> None:
+    texts = {name: (ROOT / name).read_text(encoding="utf-8") for name in tracked() if name.startswith("sim/")}
+    begin = {
+        name
+        for name, text in texts.items()
+        if re.search(r"^(?:import|from) (?:multiprocessing|concurrent)\b", text, re.M)
+    }
+    handle = {name for name, text in texts.items() if "signal.signal(" in text}
+    assert begin == {"sim/journalsim/search/workers.py"}
+    assert handle - begin == {"sim/journalsim/cli/__init__.py", "sim/journalsim/engine/guards.py"}

@@ -7,12 +7,15 @@ Hypothesis.
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import importlib
 import signal
 import sys
+import threading
 import traceback
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from types import FrameType
 
 import click
 
@@ -87,7 +90,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     """Runs the command line and ends the process with the exit code of ``journalsim.errors.Exit``."""
     _survive_odd_terminals()
     try:
-        code = cli.main(args=arguments, prog_name="journalsim", standalone_mode=False)
+        with _sigterm_is_ctrl_c():
+            code = cli.main(args=arguments, prog_name="journalsim", standalone_mode=False)
     except click.exceptions.Exit as error:
         code = error.exit_code
     except click.ClickException as error:
@@ -109,8 +113,27 @@ def main(arguments: Sequence[str] | None = None) -> None:
     sys.exit(int(code or 0))
 
 
+@contextlib.contextmanager
+def _sigterm_is_ctrl_c() -> Iterator[None]:
+    """Lets SIGTERM do what Ctrl-C does for as long as the block lasts, where this thread can."""
+
+    def terminate(signum: int, frame: FrameType | None) -> None:
+        handler = signal.getsignal(signal.SIGINT)  # trio has one of its own while it runs
+        (handler if callable(handler) else signal.default_int_handler)(signal.SIGINT, frame)
+
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    saved = signal.signal(signal.SIGTERM, terminate)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, saved)
+
+
 def _stopped() -> Exit:
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # impatience must not end in a traceback
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, signal.SIG_IGN)  # impatience must not end in a traceback
     click.echo("stopped by the user", err=True)
     return Exit.INTERRUPTED
 

@@ -7,13 +7,12 @@ orders.  Tapes are handed out in batches, so what a search of a given number of
 cases finds does not depend on how many processes did it.
 
 What breaks is grouped by promise, and the smallest case of each is kept;
-:mod:`journalsim.search.smallest` makes a failure of it that a person can read.
+:mod:`journalsim.search.exploration` makes a failure of it that a person can read.
 """
 
 from __future__ import annotations
 
 import random  # every generator is seeded by the search and the tape's number
-from collections.abc import Callable
 from pathlib import Path
 
 from attrs import define, evolve, field, frozen
@@ -31,6 +30,7 @@ from journalsim.search.execute import Executor, audited, workspace
 from journalsim.search.generate.plan import SHARES, Plan
 from journalsim.search.generate.tape import TAPE_LENGTH, off_the_wire, plan_from_tape
 from journalsim.search.results import CaseResult
+from journalsim.search.workers import Stop
 
 CASES_EACH = 12  # cases of one scenario: the measuring run is paid for, and a scenario is not worth hundreds
 BATCH = 10  # scenarios that one process takes at a time: about half a second, so that Ctrl-C is heard
@@ -147,7 +147,7 @@ def search_batch(
     seed: int,
     batch: int,
     cases: int = BATCH * CASES_EACH,
-    stop: Callable[[], bool] = lambda: False,
+    stop: Stop = lambda: False,
     wire: bool = False,
 ) -> Book:
     """Runs one batch of a search.
@@ -157,7 +157,7 @@ def search_batch(
         seed: of the search.
         batch: its number, from 0.
         cases: end after this many.
-        stop: asked between cases; True ends the batch early.
+        stop: called between cases; True ends the batch early.
         wire: some scenarios are watched over links that break.
     """
     book = Book()
@@ -179,7 +179,7 @@ async def _batch(
     seed: int,
     batch: int,
     book: Book,
-    over: Callable[[], bool],
+    over: Stop,
 ) -> None:
     for number in range(batch * BATCH, (batch + 1) * BATCH):
         if over():
@@ -192,7 +192,7 @@ async def _batch(
             raise
 
 
-async def _scenario(it: Host, executor: Executor, plan: Plan, key: str, book: Book, over: Callable[[], bool]) -> None:
+async def _scenario(it: Host, executor: Executor, plan: Plan, key: str, book: Book, over: Stop) -> None:
     scenario = plan.scenario
     book.scenarios += 1
     base = plan.case(())

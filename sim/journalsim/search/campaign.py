@@ -2,16 +2,10 @@
 
 from __future__ import annotations
 
-import contextlib
-import signal
-import threading
-import time  # real seconds: for the wall-time line and the user's own time budget, never inside a case
-from collections.abc import Callable, Iterator
-from concurrent.futures import Future, ProcessPoolExecutor
-from concurrent.futures import TimeoutError as NotYet
-from multiprocessing import active_children, get_context
+import time  # real seconds: for the wall-time line, never inside a case
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
-from types import FrameType
 
 from attrs import field, frozen
 
@@ -21,8 +15,7 @@ from journalsim.scenario.values.scenario import Scenario
 from journalsim.search.expected import FILE_NAME, set_aside, stale
 from journalsim.search.results import CampaignResult, ScenarioResult
 from journalsim.search.scenario_run import run_scenario
-
-LOOK_EVERY_S = 0.1  # how soon Ctrl-C and the time budget are noticed while workers run
+from journalsim.search.workers import Brake, Job, Stop, run_pieces
 
 
 @frozen(kw_only=True)
@@ -40,7 +33,7 @@ class Campaign:
         max_failures: no scenario is begun after this many failed; 0 for no limit.
         expected: known failures of the adapter.
         expected_path: the file that names them.
-        on_result: told about each result, in order.
+        on_result: called with each result, in order.
     """
 
     scenarios: tuple[Scenario, ...]
@@ -62,56 +55,25 @@ class Campaign:
         return self.scenarios[k - 1 :: n]
 
 
-class _Brake:
-    """Says when to stop: the user pressed Ctrl-C, or a limit of the campaign is reached."""
-
-    def __init__(self, campaign: Campaign) -> None:
-        self.pressed = False
-        self._campaign = campaign
-        self._began = time.monotonic()
-        self.failures = 0
-
-    def press(self, signum: int, frame: FrameType | None) -> None:
-        """Handles Ctrl-C: the first one ends the run after the case at hand, the second at once."""
-        if self.pressed:
-            raise KeyboardInterrupt
-        self.pressed = True
-
-    def spent(self) -> bool:
-        """Returns whether no further scenario may begin."""
-        campaign = self._campaign
-        over_time = campaign.time_budget_s and time.monotonic() - self._began > campaign.time_budget_s
-        over_failures = campaign.max_failures and self.failures >= campaign.max_failures
-        return bool(self.pressed or over_time or over_failures)
-
-
-@contextlib.contextmanager
-def _handled(brake: _Brake) -> Iterator[None]:
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    saved = signal.signal(signal.SIGINT, brake.press)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGINT, saved)
-
-
 def run_campaign(campaign: Campaign) -> CampaignResult:
     """Runs the scenarios of a campaign's shard.
 
-    Ctrl-C ends it early with what is known so far; nothing is lost.
+    Ctrl-C, or SIGTERM, ends it early with the results so far.
 
     Raises:
         UsageError, AdapterError: nothing could be run.
     """
     load_adapter(campaign.adapter)  # a bad name is an error before anything runs
     began = time.perf_counter()
-    brake = _Brake(campaign)
+    brake = Brake(for_s=campaign.time_budget_s, failures_max=campaign.max_failures)
     results: list[ScenarioResult] = []
-    with _handled(brake):
-        source = _in_processes(campaign, brake) if campaign.jobs > 1 else _in_line(campaign, brake)
-        for result in source:
+    job = Job(
+        run=partial(_one, campaign.adapter, campaign.profile, campaign.seed), cut=lambda: brake.pressed, lost=_lost
+    )
+    with brake.handling_signals(), run_pieces(job, campaign.selected, brake, campaign.jobs) as whole_or_not:
+        for result in whole_or_not:
+            if result is None:
+                continue
             result = set_aside(result, campaign.expected)
             results.append(result)
             brake.failures += bool(result.failures)
@@ -130,53 +92,11 @@ def run_campaign(campaign: Campaign) -> CampaignResult:
     )
 
 
-def _in_line(campaign: Campaign, brake: _Brake) -> Iterator[ScenarioResult]:
-    adapter = load_adapter(campaign.adapter)
-    for scenario in campaign.selected:
-        if brake.spent():
-            return
-        result = run_scenario(
-            scenario, adapter, profile=campaign.profile, seed=campaign.seed, stop=lambda: brake.pressed
-        )
-        if brake.pressed:
-            return  # a scenario that was cut short proves nothing
-        yield result
+def _one(adapter: str, profile: str, seed: int, scenario: Scenario, stop: Stop) -> ScenarioResult | None:
+    """Returns the result of a scenario; None if it was cut short, which proves nothing."""
+    result = run_scenario(scenario, load_adapter(adapter), profile=profile, seed=seed, stop=stop)
+    return None if stop() else result
 
 
-def _in_processes(campaign: Campaign, brake: _Brake) -> Iterator[ScenarioResult]:
-    pool = ProcessPoolExecutor(campaign.jobs, mp_context=get_context("spawn"), initializer=_ignore_interrupt)
-    try:
-        waiting = list(campaign.selected)
-        running: list[Future[ScenarioResult]] = []
-        while waiting or running:
-            while waiting and len(running) < 2 * campaign.jobs and not brake.spent():
-                scenario = waiting.pop(0)
-                running.append(pool.submit(_one, scenario, campaign.adapter, campaign.profile, campaign.seed))
-            if not running:
-                return
-            result = _await(running.pop(0), brake)
-            if result is None:
-                return
-            yield result
-    finally:
-        pool.shutdown(wait=not brake.pressed, cancel_futures=True)
-        if brake.pressed:
-            for worker in active_children():
-                worker.terminate()  # they ignore Ctrl-C, and what they still do nobody reads
-
-
-def _await(future: Future[ScenarioResult], brake: _Brake) -> ScenarioResult | None:
-    while True:
-        try:
-            return future.result(timeout=LOOK_EVERY_S)
-        except NotYet:
-            if brake.pressed:
-                return None
-
-
-def _ignore_interrupt() -> None:
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-
-
-def _one(scenario: Scenario, adapter: str, profile: str, seed: int) -> ScenarioResult:
-    return run_scenario(scenario, load_adapter(adapter), profile=profile, seed=seed)
+def _lost(scenario: Scenario, death: str) -> ScenarioResult:
+    return ScenarioResult(scenario=scenario, trouble=(f"{death}, and with it the cases of this scenario",))

@@ -7,6 +7,7 @@ which everything must come to rest, and is looked at.
 
 from __future__ import annotations
 
+import os  # the id of this process names its workspace, nothing of a case
 import shutil
 import tempfile
 from collections.abc import Awaitable, Callable, Iterator
@@ -54,6 +55,7 @@ from journalsim.search.results import CaseResult
 QUIET_WITHIN_NS = 3600 * 1_000_000_000  # an hour of virtual time: longer than any honest timeout of a chat
 _ERRORS = ("error", "full")  # faults of a disk of which a system is told
 _MEMORY_FOLDER = Path("/dev/shm")  # a journal's files need not survive this process, so memory will do
+_PREFIX = "journalsim-{}-"  # of workspaces: the process that made it
 
 
 @frozen(kw_only=True)
@@ -73,13 +75,24 @@ def workspace() -> Iterator[Path]:
     """Yields an empty folder for the files of journals under test, removed at the end."""
     parent = _MEMORY_FOLDER if _MEMORY_FOLDER.is_dir() else None
     try:
-        folder = Path(tempfile.mkdtemp(prefix="journalsim-", dir=parent))
+        folder = Path(tempfile.mkdtemp(prefix=_PREFIX.format(os.getpid()), dir=parent))
     except OSError:
-        folder = Path(tempfile.mkdtemp(prefix="journalsim-"))
+        folder = Path(tempfile.mkdtemp(prefix=_PREFIX.format(os.getpid())))
     try:
         yield folder
     finally:
         shutil.rmtree(folder, ignore_errors=True)
+
+
+def remove_workspaces(process: int) -> None:
+    """Removes the workspaces of a process that died and could not remove them itself.
+
+    Args:
+        process: its id.
+    """
+    for parent in {_MEMORY_FOLDER, Path(tempfile.gettempdir())}:
+        for folder in parent.glob(_PREFIX.format(process) + "*"):
+            shutil.rmtree(folder, ignore_errors=True)
 
 
 class Executor:

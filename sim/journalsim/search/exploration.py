@@ -2,17 +2,10 @@
 
 from __future__ import annotations
 
-import contextlib
 import itertools
-import signal
-import threading
-import time  # real seconds: the user's own time budget and the wall-time line, never inside a case
-from collections import deque
+import time  # real seconds: for the wall-time line, never inside a case
 from collections.abc import Callable, Iterator
-from concurrent.futures import Future, ProcessPoolExecutor, wait
-from multiprocessing import get_context
-from multiprocessing.synchronize import Event as EventClass
-from types import FrameType
+from functools import partial
 
 from attrs import field, frozen
 
@@ -22,9 +15,7 @@ from journalsim.oracle.invariants.verdict import Status
 from journalsim.search.bulk import BATCH, CASES_EACH, Book, search_batch
 from journalsim.search.results import Failure, Tally
 from journalsim.search.smallest import failure_of
-
-LOOK_EVERY_S = 0.1  # how soon Ctrl-C and the end of the time are noticed while workers run
-AHEAD = 2  # batches handed out per process: one to work on, one to begin with at once
+from journalsim.search.workers import Brake, Job, Stop, run_pieces
 
 
 @frozen(kw_only=True)
@@ -38,8 +29,8 @@ class Search:
         cases: the search ends with this case; 0 for no limit.
         jobs: processes.
         wire: some scenarios are watched over links that break.
-        on_batch: told what is known, after each batch, in order.
-        on_shrink: told which failure is made smaller next, from 1, and how many there are.
+        on_batch: called with what is known, after each batch, in order.
+        on_shrink: called with the number, from 1, of the failure that is made smaller next, and how many there are.
     """
 
     adapter: str = "ref"
@@ -98,66 +89,25 @@ class Exploration:
 def explore(search: Search) -> Exploration:
     """Runs generated scenarios until the time or the cases are used up, then makes each failure small.
 
-    Ctrl-C ends the search early and keeps what was found; a second one ends everything.
+    Ctrl-C, or SIGTERM, ends the search early and keeps what was found; a second one ends everything.
 
     Raises:
         UsageError, AdapterError: nothing could be run.
     """
     adapter = load_adapter(search.adapter)  # a bad name is an error before anything runs
-    brake = _Brake(search)
+    brake = Brake(for_s=search.for_s)
     book = Book()
     began = time.perf_counter()
-    with brake.handling_interrupts():
-        for part in _in_processes(search, brake) if search.jobs > 1 else _in_line(search, brake):
-            book.merge(part)
-            search.on_batch(book)
-            brake.enough = brake.enough or book.hopeless
+    job = Job(run=partial(_one, search.adapter, search.seed, search.wire), cut=lambda: brake.spent, lost=_lost)
+    with brake.handling_signals():
+        with run_pieces(job, _batches(search.cases), brake, search.jobs) as parts:
+            for part in parts:
+                book.merge(part)
+                search.on_batch(book)
+                brake.enough = brake.enough or book.hopeless
         wall_s = time.perf_counter() - began
         failures = tuple(_failures(search, adapter, book, brake))
     return Exploration(search=search, book=book, failures=failures, interrupted=brake.pressed, wall_s=wall_s)
-
-
-def _failures(search: Search, adapter: LoadedAdapter, book: Book, brake: _Brake) -> Iterator[Failure]:
-    """Yields the failures, each made small; Ctrl-C in here leaves the rest as large as they are."""
-    before = brake.pressed
-    found = sorted(book.found.values(), key=lambda one: one.number)
-    for number, one in enumerate(found, start=1):
-        search.on_shrink(number, len(found))
-        yield failure_of(adapter, one, stop=lambda: brake.pressed and not before)
-
-
-class _Brake:
-    """Says when to stop: the user pressed Ctrl-C, the time is over, or going on is pointless."""
-
-    def __init__(self, search: Search) -> None:
-        self.pressed = False
-        self.enough = False
-        self._for_s = search.for_s
-        self._began = time.monotonic()
-
-    @property
-    def spent(self) -> bool:
-        """Whether no further case may begin."""
-        over_time = self._for_s and time.monotonic() - self._began > self._for_s
-        return bool(self.pressed or self.enough or over_time)
-
-    def press(self, signum: int, frame: FrameType | None) -> None:
-        """Handles Ctrl-C."""
-        if self.pressed:
-            raise KeyboardInterrupt
-        self.pressed = True
-
-    @contextlib.contextmanager
-    def handling_interrupts(self) -> Iterator[None]:
-        """Notices Ctrl-C for as long as the block lasts, where this thread can."""
-        if threading.current_thread() is not threading.main_thread():
-            yield
-            return
-        saved = signal.signal(signal.SIGINT, self.press)
-        try:
-            yield
-        finally:
-            signal.signal(signal.SIGINT, saved)
 
 
 def _batches(cases: int) -> Iterator[tuple[int, int]]:
@@ -169,43 +119,22 @@ def _batches(cases: int) -> Iterator[tuple[int, int]]:
         yield batch, left
 
 
-def _in_line(search: Search, brake: _Brake) -> Iterator[Book]:
-    adapter = load_adapter(search.adapter)
-    for batch, cases in _batches(search.cases):
-        if brake.spent:
-            return
-        yield search_batch(adapter, search.seed, batch, cases=cases, stop=lambda: brake.spent, wire=search.wire)
+def _one(adapter: str, seed: int, wire: bool, batch: tuple[int, int], stop: Stop) -> Book:
+    number, cases = batch
+    return search_batch(load_adapter(adapter), seed, number, cases=cases, stop=stop, wire=wire)
 
 
-def _in_processes(search: Search, brake: _Brake) -> Iterator[Book]:
-    context = get_context("spawn")
-    over = context.Event()
-    pool = ProcessPoolExecutor(search.jobs, mp_context=context, initializer=_begin, initargs=(over,))
-    try:
-        waiting = _batches(search.cases)
-        running: deque[Future[Book]] = deque()
-        while True:
-            while len(running) < AHEAD * search.jobs and not brake.spent and (batch := next(waiting, None)):
-                running.append(pool.submit(_one, search.adapter, search.seed, search.wire, *batch))
-            if not running:
-                return
-            while not running[0].done():
-                wait([running[0]], timeout=LOOK_EVERY_S)
-                if brake.spent:
-                    over.set()
-            yield running.popleft().result()
-    finally:
-        over.set()
-        pool.shutdown(cancel_futures=True)
+def _lost(batch: tuple[int, int], death: str) -> Book:
+    return Book(trouble={f"{death}, and with it a batch of cases": 1})
 
 
-_OVER: list[EventClass] = []  # of a worker process: set when the search ends early
+# --- making failures small ---------------------------------------------------------------------
 
 
-def _begin(over: EventClass) -> None:
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    _OVER.append(over)
-
-
-def _one(adapter: str, seed: int, wire: bool, batch: int, cases: int) -> Book:
-    return search_batch(load_adapter(adapter), seed, batch, cases=cases, stop=_OVER[0].is_set, wire=wire)
+def _failures(search: Search, adapter: LoadedAdapter, book: Book, brake: Brake) -> Iterator[Failure]:
+    """Yields the failures, each made small; Ctrl-C in here leaves the rest as large as they are."""
+    before = brake.pressed
+    found = sorted(book.found.values(), key=lambda one: one.number)
+    for number, one in enumerate(found, start=1):
+        search.on_shrink(number, len(found))
+        yield failure_of(adapter, one, stop=lambda: brake.pressed and not before)
