@@ -161,6 +161,17 @@ def test_a_pinned_case_fails_alike(journalsim: Command, here: Path, failed: str)
     )
 
 
+def test_a_case_that_does_not_repeat_is_pinned_too(journalsim: Command, here: Path) -> None:
+    journalsim("explore", "-a", "ref:bug-ids-from-entropy", "--cases", "12")
+    (path,) = (here / ".journalsim" / "failures").iterdir()
+    assert journalsim("pin", path.stem, "-o", "pinned.race.yaml").code == 0
+    assert "FAILED  deterministic" in journalsim("run", "pinned.race.yaml", "-a", "ref:bug-ids-from-entropy").out
+
+
+def test_a_pinned_case_keeps_the_words_of_its_author(journalsim: Command, failed: str) -> None:
+    assert 'text: ["Hel", "lo "]' in journalsim("pin", failed).out
+
+
 def test_nothing_is_pinned_that_no_longer_fails(journalsim: Command, here: Path, failed: str) -> None:
     done = journalsim("pin", failed, "-a", "ref", "-o", "pinned.race.yaml")
     assert (done.code, done.out) == (3, "")

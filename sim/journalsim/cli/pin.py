@@ -45,14 +45,19 @@ def _smallest(saved: Saved, spec: str, whole: bool) -> tuple[Any, int]:
 
     from journalsim.engine.hosting import host
     from journalsim.hosts.loading import load_adapter
+    from journalsim.search.candidates import CANDIDATES
     from journalsim.search.execute import workspace
-    from journalsim.search.shrink import RUNS_MAX, Shrinker
+    from journalsim.search.reduce import smallest
 
+    adapter, candidates = load_adapter(spec), () if whole else CANDIDATES
     with workspace() as folder:
         for cause in saved.causes:
-            shrinker = Shrinker(load_adapter(spec), folder, cause, runs_max=1 if whole else RUNS_MAX)
-            found = host(lambda it, s=shrinker: s.shrink(it, saved.scenario, saved.case))  # type: ignore[misc]
-            if found is not None:
+            found = host(
+                lambda it, c=cause: smallest(  # type: ignore[misc]
+                    it, adapter, folder, saved.scenario, saved.case, c, candidates=candidates
+                )
+            )
+            if found.violation is not None:
                 name = f"{saved.scenario.name}-{saved.case.id}"
                 summary = f"Pinned: {cause[0]} breaks in {saved.id}"
                 return evolve(found.scenario, name=name, summary=summary, why=""), found.runs

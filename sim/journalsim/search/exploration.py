@@ -2,19 +2,27 @@
 
 from __future__ import annotations
 
+import hashlib
 import itertools
 import time  # real seconds: for the wall-time line, never inside a case
 from collections.abc import Callable, Iterator
 from functools import partial
 
-from attrs import field, frozen
+from attrs import evolve, field, frozen
 
+from journalsim.case import Case
+from journalsim.engine.hosting import host
 from journalsim.errors import Exit, worst
+from journalsim.history import trace_hash
 from journalsim.hosts.loading import LoadedAdapter, load_adapter
 from journalsim.oracle.invariants.verdict import Status
-from journalsim.search.bulk import BATCH, CASES_EACH, Book, search_batch
-from journalsim.search.results import Failure, Tally
-from journalsim.search.smallest import failure_of
+from journalsim.scenario.dump import dump_scenario
+from journalsim.scenario.values.scenario import Scenario
+from journalsim.search.bulk import BATCH, CASES_EACH, Book, Found, search_batch
+from journalsim.search.candidates import OF_GENERATED
+from journalsim.search.execute import Executor, workspace
+from journalsim.search.reduce import Reduced, smallest
+from journalsim.search.results import CaseResult, Failure, Tally
 from journalsim.search.workers import Brake, Job, Stop, run_pieces
 
 
@@ -138,3 +146,47 @@ def _failures(search: Search, adapter: LoadedAdapter, book: Book, brake: Brake) 
     for number, one in enumerate(found, start=1):
         search.on_shrink(number, len(found))
         yield failure_of(adapter, one, stop=lambda: brake.pressed and not before)
+
+
+def failure_of(adapter: LoadedAdapter, found: Found, stop: Stop = lambda: False) -> Failure:
+    """Returns the smallest case that breaks the promise as ``found`` does, confirmed in a fresh run.
+
+    Args:
+        adapter: under test.
+        found: by the search.
+        stop: called between runs; True leaves the case as small as it has become.
+    """
+    cause = (found.violation.invariant, found.violation.line)
+    with workspace() as folder:
+        reduced = host(
+            lambda it: smallest(
+                it, adapter, folder, found.scenario, found.case, cause, candidates=OF_GENERATED, stop=stop
+            )
+        )
+        scenario = _named(reduced.scenario)
+        case = evolve(reduced.result.case, scenario=scenario.name)
+        again = host(lambda it: Executor(scenario, adapter, folder).judge(it, case))
+    return _failure(scenario, case, found, reduced, again)
+
+
+def _named(scenario: Scenario) -> Scenario:
+    """Returns the scenario under a name that only its content can have."""
+    digest = hashlib.sha256(dump_scenario(scenario).encode()).hexdigest()
+    return evolve(scenario, name=f"{scenario.name}-{digest[:6]}")
+
+
+def _failure(scenario: Scenario, case: Case, found: Found, reduced: Reduced, again: CaseResult) -> Failure:
+    history = reduced.result.history
+    ours, theirs = trace_hash(history.events), trace_hash(again.history.events)
+    deviation = "" if ours == theirs else f"a fresh run of the same case gave trace {theirs} instead of {ours}"
+    if reduced.violation is None:
+        deviation = "it failed in the search, and not when it was run again"
+    return Failure(
+        scenario=scenario,
+        violation=reduced.violation or evolve(found.violation, evidence=()),
+        case=case,
+        also=(found.case,) * (found.times - 1),
+        history=history,
+        trace_hash=ours,
+        deviation=deviation,
+    )

@@ -26,9 +26,10 @@ from journalsim.oracle.invariants.verdict import Violation
 from journalsim.scenario.disk_needs import asks_for_disk
 from journalsim.scenario.values.scenario import Scenario
 from journalsim.search.execute import Executor, audited, workspace
+from journalsim.search.reduce import Cause, with_fewer_delays
 from journalsim.search.results import CaseResult, Failure, Neighbour, ScenarioResult, Tally
-from journalsim.search.shrink import Shrinker
 from journalsim.search.sweep import Swept, neighbours, operations, spell_out, undisturbed
+from journalsim.search.workers import Stop
 
 EXPLORED = {"quick": 0, "ci": 60, "deep": 1500}  # further schedules per scenario; ci stays near a second each
 TROUBLE_MAX = 3  # cases in which an adapter may fail before the rest of the scenario is left out
@@ -44,8 +45,8 @@ class _Book:
     failed: int = 0
     explored: int = 0
     virtual_ns: int = 0
-    first: dict[tuple[str, int], tuple[CaseResult, Violation]] = field(factory=dict)
-    failing: dict[tuple[str, int], list[Case]] = field(factory=dict)
+    first: dict[Cause, tuple[CaseResult, Violation]] = field(factory=dict)
+    failing: dict[Cause, list[Case]] = field(factory=dict)
     held: dict[Case, bool] = field(factory=dict)
     reached: dict[tuple[str, str], None] = field(factory=dict)
     met: list[bool] = field(factory=list)
@@ -90,7 +91,7 @@ def run_scenario(
     *,
     profile: str = "quick",
     seed: int = 0,
-    stop: Callable[[], bool] = lambda: False,
+    stop: Stop = lambda: False,
 ) -> ScenarioResult:
     """Runs a scenario against an adapter.
 
@@ -99,7 +100,7 @@ def run_scenario(
         adapter: against what.
         profile: ``quick`` runs the spelled-out cases; ``ci`` and ``deep`` explore further schedules.
         seed: of the exploration.
-        stop: asked between cases; True ends the scenario early.
+        stop: called between cases; True ends the scenario early.
 
     A sweep that is larger than its limit, or has an axis without a place, is refused in the result.
     """
@@ -115,7 +116,8 @@ def run_scenario(
             return ScenarioResult(scenario=scenario, refused=str(error))
         except (trio.TrioInternalError, BlockedInRealTimeError) as error:
             return ScenarioResult(scenario=scenario, cases=book.cases, trouble=(_lost_control(error),))
-        failures = tuple(_failure(executor, book, swept, cause) for cause in sorted(book.first, key=_cause_order(book)))
+        causes = sorted(book.first, key=_cause_order(book))
+        failures = tuple(_failure(executor, book, swept, cause, stop) for cause in causes)
     return ScenarioResult(
         scenario=scenario,
         cases=book.cases,
@@ -176,9 +178,7 @@ def _claims(claimed: Capabilities, need: str) -> bool:
     return has not in (False, (), "none", "undefined", None)
 
 
-async def _search(
-    it: Host, executor: Executor, book: _Book, explore: int, seed: int, stop: Callable[[], bool]
-) -> Swept:
+async def _search(it: Host, executor: Executor, book: _Book, explore: int, seed: int, stop: Stop) -> Swept:
     base = undisturbed(executor.scenario)
     counter = CountChoices()
     measured = await executor.run(it, base, counter)
@@ -238,14 +238,12 @@ def _sample(swept: Swept, explore: int) -> Iterator[tuple[Case, int]]:
         yield swept.cases[(number * stride) % count if count % stride else number % count], number
 
 
-def _failure(executor: Executor, book: _Book, swept: Swept, cause: tuple[str, int]) -> Failure:
+def _failure(executor: Executor, book: _Book, swept: Swept, cause: Cause, stop: Stop) -> Failure:
     result, violation = book.first[cause]
     if result.case.delays:
-        shrinker = Shrinker(executor.adapter, executor.folder, cause)
-        smaller = host(lambda it: shrinker.fewer_delays(it, executor.scenario, result.case))
-        if smaller is not None:
-            result = smaller
-            violation = next(v for v in result.violations if (v.invariant, v.line) == cause)
+        reduced = host(lambda it: with_fewer_delays(it, executor, result.case, cause, stop))
+        if reduced.violation is not None:
+            result, violation = reduced.result, reduced.violation
     ours, deviation = trace_hash(result.history.events), ""
     if executor.adapter.capabilities.clock != "real":
         theirs = trace_hash(host(lambda it: executor.run(it, result.case)).history.events)
@@ -293,6 +291,6 @@ def _size(case: Case) -> tuple[int, int, int, str]:
     return len(case.delays), len(case.actions), disturbed, ""
 
 
-def _cause_order(book: _Book) -> Callable[[tuple[str, int]], tuple[bool, int, str, int]]:
+def _cause_order(book: _Book) -> Callable[[Cause], tuple[bool, int, str, int]]:
     """Invariants before expectations, then the most frequent first."""
     return lambda cause: (cause[0] == "expect", -len(book.failing[cause]), cause[0], cause[1])
