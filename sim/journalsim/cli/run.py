@@ -9,6 +9,7 @@ from typing import Any
 import click
 
 from journalsim.cli.selection import select
+from journalsim.cli.spans import Span
 from journalsim.errors import NothingSelectedError, UsageError
 from journalsim.version import __version__
 
@@ -18,13 +19,6 @@ def _shard(ctx: click.Context, param: click.Parameter, value: str) -> tuple[int,
     if match is None or not 1 <= int(match[1]) <= int(match[2]):
         raise click.BadParameter(f"{value!r} is not K/N with 1 <= K <= N, such as 2/4")
     return int(match[1]), int(match[2])
-
-
-def _span_s(ctx: click.Context, param: click.Parameter, value: str) -> float:
-    match = re.fullmatch(r"(\d+(?:\.\d+)?)(s|m|h)", value)
-    if match is None:
-        raise click.BadParameter(f"{value!r} needs a unit: 90s, 5m or 1h")
-    return float(match[1]) * {"s": 1, "m": 60, "h": 3600}[match[2]]
 
 
 @click.command("run")
@@ -56,7 +50,7 @@ def _span_s(ctx: click.Context, param: click.Parameter, value: str) -> float:
 )
 @click.option("-j", "--jobs", type=click.IntRange(1, 256), default=1, show_default=True, help="Processes.")
 @click.option(
-    "--time-budget", callback=_span_s, default="0s", metavar="TIME", help="Begin no scenario after this much real time."
+    "--time-budget", type=Span(), default=0.0, metavar="TIME", help="Begin no scenario after this much real time."
 )
 @click.option("--max-failures", type=click.IntRange(0), default=0, help="Begin no scenario after so many failed.")
 @click.option(
@@ -83,7 +77,7 @@ def run_command(
 
     Without PATH or NAME, all built-in scenarios. The exit code says how it ended: 0 all held, 1 a promise
     broken, 2 nothing ran, 3 inconclusive, 4 nothing selected, 5 nondeterministic, 6 adapter trouble,
-    130 stopped by Ctrl-C.
+    130 stopped by Ctrl-C or SIGTERM.
     """
     scenarios = select(wanted, expression, tags)
     from journalsim.hosts.loading import load_adapter
