@@ -1,8 +1,7 @@
 """journalsim: deterministic simulation and fault injection for the run journals of LLM agents.
 
-What adopters import stands here; everything else is internal.  Names that need
-trio are imported when they are first used, so that reading a scenario or a case
-stays cheap.
+What adopters import stands here and in :mod:`journalsim.strategies`; everything else is internal.
+Names are imported when they are first used, so that reading a scenario or a case needs no trio.
 """
 
 from __future__ import annotations
@@ -26,6 +25,7 @@ if TYPE_CHECKING:
     from journalsim.scenario.dump import dump_scenario
     from journalsim.scenario.loader import load_scenario
     from journalsim.scenario.values.scenario import Scenario
+    from journalsim.search.checking import run_case
     from journalsim.search.conformance import check_adapter
 
 _HOME = {
@@ -49,6 +49,7 @@ _HOME = {
     "journalsim.scenario.dump": ("dump_scenario",),
     "journalsim.scenario.loader": ("load_scenario",),
     "journalsim.scenario.values.scenario": ("Scenario",),
+    "journalsim.search.checking": ("run_case",),
     "journalsim.search.conformance": ("check_adapter",),
 }
 _WHERE = {name: module for module, names in _HOME.items() for name in names}
@@ -82,13 +83,16 @@ __all__ = [
     "check_history",
     "dump_scenario",
     "load_scenario",
+    "run_case",
 ]
 
 
-def __getattr__(name: str) -> Any:
-    if name not in _WHERE:
-        raise AttributeError(f"module 'journalsim' has no attribute {name!r}")
-    return getattr(importlib.import_module(_WHERE[name]), name)
+if not TYPE_CHECKING:  # a type checker would take any name for one of ours
+
+    def __getattr__(name: str) -> Any:
+        if name not in _WHERE:
+            raise AttributeError(f"module 'journalsim' has no attribute {name!r}")
+        return getattr(importlib.import_module(_WHERE[name]), name)
 
 
 def __dir__() -> list[str]:

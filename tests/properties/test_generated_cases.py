@@ -17,9 +17,10 @@ from journalsim.case import Placement, with_axes
 from journalsim.errors import UsageError
 from journalsim.hosts.loading import load_adapter
 from journalsim.scenario.dump import dump_scenario
+from journalsim.search.checking import run_case
 from journalsim.search.generate.plan import Plan
 from journalsim.search.sweep import undisturbed
-from journalsim.strategies import cases, run_case, scenarios
+from journalsim.strategies import cases, scenarios
 
 MEMORY = load_adapter("ref:memory")
 FORGETFUL = "ref:bug-stop-keeps-no-partial"

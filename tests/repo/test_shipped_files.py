@@ -15,14 +15,6 @@ def test_the_shipped_schema_is_the_one_that_the_language_gives() -> None:
     assert shipped == json_schema()
 
 
-def test_every_public_name_is_listed_and_there() -> None:
-    import journalsim
-
-    assert set(journalsim.__all__) == {*journalsim._WHERE, "__version__"}
-    assert len(journalsim.__all__) <= 30
-    assert all(getattr(journalsim, name) is not None for name in journalsim.__all__)
-
-
 def test_scenarios_and_bugs_name_entries_that_the_catalogue_has() -> None:
     from journalsim.cli.selection import select
     from journalsim.hosts.loading import zoo

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -11,6 +14,7 @@ from document_blocks import ROOT, Block, blocks, document, examples
 from jsonschema import Draft7Validator
 
 from journalsim.cli import COMMANDS
+from journalsim.contract.adapters import PROTOCOL_VERSION
 from journalsim.contract.capabilities import POLICIES
 from journalsim.contract.events.harness_events import StepSkipped
 from journalsim.engine.hosting import host
@@ -18,16 +22,18 @@ from journalsim.errors import Exit
 from journalsim.hosts.loading import load_adapter
 from journalsim.oracle.invariants.judge import INVARIANTS
 from journalsim.report.about import About
+from journalsim.report.ndjson import FORMAT as NDJSON_FORMAT
 from journalsim.report.text import failure_text, scenario_lines
 from journalsim.scenario.known_failures import load_known_failures
 from journalsim.scenario.loader import load_scenario
 from journalsim.scenario.schema import json_schema
 from journalsim.scenario.shapes.problems import CODES, ScenarioError
-from journalsim.scenario.values.scenario import Scenario
+from journalsim.scenario.values.scenario import LANGUAGE_VERSION, Scenario
 from journalsim.scenario.words.conditions import COMBINATORS, EXPECTATIONS
 from journalsim.scenario.words.step_words import STEPS
 from journalsim.scenario.words.turn_words import PART
 from journalsim.search.execute import Executor, workspace
+from journalsim.search.saved import SAVED_FORMAT
 from journalsim.search.scenario_run import run_scenario
 from journalsim.search.sweep import undisturbed
 
@@ -70,6 +76,56 @@ def test_an_example_is_held_by_the_reference(block: Block, text: str) -> None:
 @pytest.mark.parametrize(("block", "text"), EXAMPLES)
 def test_an_example_fits_the_schema_that_editors_use(block: Block, text: str) -> None:
     assert [error.message for error in Draft7Validator(json_schema()).iter_errors(yaml.safe_load(text))] == []
+
+
+# --- Python that is shown ----------------------------------------------------------------------
+
+ADOPTED = {
+    "the reference": "from journalsim_reference.adapter import make as made\ndef make(): return made('memory')\n",
+    "a journal that loses rows": "from tests.adapters.broken import Forgets as make\n",
+}
+QUICK = """\
+from hypothesis import HealthCheck, Phase, settings
+settings.register_profile("quick", max_examples=25, derandomize=True, phases=[Phase.generate])
+settings.load_profile("quick")
+"""
+
+
+def adopted(folder: Path, whose: str) -> tuple[int, str]:
+    """Runs the README's test of an adopter in a project of its own, and returns the exit code and the output."""
+    (text,) = [block.text for block in blocks("README.md") if block.language == "python"]
+    (folder / "shop").mkdir()
+    (folder / "shop" / "journal.py").write_text(ADOPTED[whose])
+    (folder / "conftest.py").write_text(QUICK)
+    (folder / "test_shop.py").write_text(text)
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-q", "--rootdir", "."],
+        cwd=folder,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join([".", str(ROOT)])},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    return done.returncode, done.stdout + done.stderr
+
+
+def test_the_test_of_an_adopter_passes_for_a_journal_that_keeps_its_promises(tmp_path: Path) -> None:
+    code, out = adopted(tmp_path, "the reference")
+    assert code == 0, out
+    assert "1 passed" in out
+
+
+def test_the_test_of_an_adopter_shows_what_breaks_and_a_scenario_for_it(tmp_path: Path) -> None:
+    code, out = adopted(tmp_path, "a journal that loses rows")
+    assert code == 1, out
+    assert "  promised: " in out
+    assert "with this scenario:" in out
+    assert "name: generated" in out
+
+
+def test_the_test_of_an_adopter_takes_ten_lines() -> None:
+    (text,) = [block.text for block in blocks("README.md") if block.language == "python"]
+    assert len(text.splitlines()) <= 10
 
 
 def test_there_are_examples_to_run() -> None:
@@ -171,6 +227,11 @@ def test_the_readme_names_every_command_and_exit_code() -> None:
     text = document("README.md").partition("## Commands")[2].partition("## How it works")[0]
     assert [name for name in COMMANDS if not re.search(rf"`{name}[ `]", text)] == []
     assert [int(code) for code in re.findall("[0-9]+", text.partition("| exit |")[2].splitlines()[0])] == list(Exit)
+
+
+def test_the_readme_states_the_numbers_of_all_formats() -> None:
+    numbers = f"scenario language {LANGUAGE_VERSION}, adapter protocol {PROTOCOL_VERSION}, case files {SAVED_FORMAT}"
+    assert f"{numbers}, NDJSON {NDJSON_FORMAT}." in document("README.md")
 
 
 def test_the_example_of_known_failures_is_one(tmp_path: Path) -> None:

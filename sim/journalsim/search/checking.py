@@ -1,19 +1,20 @@
-"""One case, run and judged in a call of its own: what a reader's own test uses.
+"""``run_case``: one case, run and judged in one call, for tests of one's own journal.
 
-Everything is decided before the run: a fresh ``trio.run`` with a clock of its
-own, nothing drawn inside it, nothing kept behind it.
+Everything is decided before the run: it is a ``trio.run`` of its own, on a virtual clock of its
+own, draws nothing while it runs, and leaves nothing behind.
 """
 
 from __future__ import annotations
 
-from typing import TypeAlias
+from collections.abc import Callable
+from typing import Any, TypeAlias
 
 from attrs import frozen
 
 from journalsim.case import Case
 from journalsim.engine.hosting import Host, host
 from journalsim.errors import UsageError
-from journalsim.hosts.loading import LoadedAdapter, load_adapter
+from journalsim.hosts.loading import LoadedAdapter, adapter_from, load_adapter
 from journalsim.oracle.invariants.verdict import Violation
 from journalsim.scenario.dump import dump_scenario
 from journalsim.scenario.resolve import concrete
@@ -46,10 +47,11 @@ class Judged:
         return self.result.violations
 
     def check(self) -> None:
-        """Raises if a promise broke or the adapter failed, with a scenario file that shows it.
+        """Does nothing if every promise held.
 
         Raises:
-            AssertionError: it did.
+            AssertionError: a promise broke or the adapter failed; the message holds what was found, and a
+                scenario file that shows it.
         """
         lines = [f"{v.invariant}\n  promised: {v.promised}\n  found:    {v.found}" for v in self.violations]
         if self.result.trouble is not None:
@@ -59,29 +61,39 @@ class Judged:
             raise AssertionError(f"{text}\nwith this scenario:\n{dump_scenario(self.scenario)}")
 
 
-def run_case(case: Runnable, adapter: LoadedAdapter | str = "ref") -> Judged:
-    """Runs one case in a fresh simulation and judges it.
+def run_case(case: Runnable, adapter: LoadedAdapter | str | Callable[[], Any] = "ref") -> Judged:
+    """Runs one case against a journal, in virtual time, and judges it.
 
     Args:
-        case: a scenario, run as it is written, without its swept actions; a scenario with one of its cases; or a plan
-            of :func:`journalsim.strategies.cases`, which asks for nothing that the adapter does not claim, and whose
-            places are looked up in an undisturbed run.
-        adapter: loaded, or as on the command line.
+        case: a scenario, run as it is written, without the actions that it sweeps; a scenario together with
+            one of its cases; or a value of :func:`journalsim.strategies.cases`, out of which everything
+            is left that the adapter does not claim.
+        adapter: a factory that makes a fresh adapter, of either level; each simulated server process gets one.
+            Or its name as on the command line, such as ``python:shop.journal:make``.
+
+    Returns:
+        The verdicts and the history; ``check()`` raises if a promise broke.
 
     Raises:
         UsageError: the adapter does not claim what the scenario asks for, or its name means nothing.
-        AdapterError: the adapter cannot be had.
+        AdapterError: the factory cannot be imported, raises, or makes something else.
     """
-    loaded = load_adapter(adapter) if isinstance(adapter, str) else adapter
+    loaded = _loaded(adapter)
     plan = plan_from_tape(case.tape, off_the_wire(loaded.capabilities)) if isinstance(case, Plan) else None
     scenario, fixed = (plan.scenario, None) if plan is not None else _parts(case)
     missing = unclaimed(scenario, loaded)
     if missing:
-        raise UsageError(f"{scenario.name}: {missing}; scenarios(load_adapter(...).capabilities) asks for nothing else")
+        raise UsageError(f"{scenario.name}: {missing}; scenarios(capabilities) with its own asks for nothing else")
     with workspace() as folder:
         executor = Executor(scenario, loaded, folder)
         result = host(lambda it: _run(it, executor, plan, fixed or undisturbed(scenario)))
     return Judged(scenario=concrete(scenario, result.case), result=result)
+
+
+def _loaded(adapter: LoadedAdapter | str | Callable[[], Any]) -> LoadedAdapter:
+    if isinstance(adapter, LoadedAdapter):
+        return adapter
+    return load_adapter(adapter) if isinstance(adapter, str) else adapter_from(adapter)
 
 
 def _parts(case: Runnable) -> tuple[Scenario, Case | None]:
