@@ -54,12 +54,6 @@ class BlockedInRealTimeError(AdapterError):
     """Code under test held the thread in real time, where only virtual time may pass."""
 
 
-class NondeterminismError(SimError):
-    """The same case gave two different traces."""
-
-    exit_code = Exit.NONDETERMINISTIC
-
-
 _SEVERITY = (
     Exit.INTERNAL,
     Exit.INTERRUPTED,

@@ -38,5 +38,4 @@ def test_every_error_ends_with_its_code() -> None:
         "NothingSelectedError": Exit.NOTHING_SELECTED,
         "AdapterError": Exit.ADAPTER,
         "BlockedInRealTimeError": Exit.ADAPTER,
-        "NondeterminismError": Exit.NONDETERMINISTIC,
     }

@@ -4,6 +4,15 @@ A system that lets readers reattach has one more verb::
 
     async def attach(self, request: StreamRequest) -> StreamAnswer
 
+It answers a reader, and never raises for a bad cursor.  Optional, found by name, is::
+
+    def cursor(self, session_id: str) -> str | None
+
+which returns the cursor of whoever has read the history in this instant.  The harness calls it
+right after ``read``, in the same step, when a page is opened.  A page whose program can send
+a cursor of its own attaches with it: it misses nothing, sees nothing twice, and learns the end of a
+run that ended in between.  Without the verb pages attach without a cursor.
+
 The harness iterates ``body`` in a task of the server's process, and closes it when
 the server notices that the reader is gone.  While it does not ask for more, the
 reader is slow: what the system does then is its own affair, and is judged.
@@ -27,7 +36,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import AsyncIterator
-from typing import Any, Literal, Protocol, get_args
+from typing import Any, Literal, get_args
 
 from attrs import asdict, fields, frozen
 
@@ -74,19 +83,6 @@ class StreamAnswer:
     status: int
     content_type: str = "text/event-stream"
     body: AsyncIterator[bytes] | None = None
-
-
-class StreamAdapter(Protocol):
-    """The verb of an adapter whose readers can reattach."""
-
-    async def attach(self, request: StreamRequest) -> StreamAnswer:
-        """Answers a reader; never raises for a bad cursor."""
-        ...
-
-    # Optional, found by name: ``def cursor(self, session_id: str) -> str | None``, the cursor of whoever has read
-    # the history in this instant. The harness calls it right after ``read``, in the same step, when a page
-    # is opened. A page whose program can send a cursor of its own attaches with it, and so misses nothing, is told
-    # nothing twice, and learns the end of a run that ended in between. Without the verb pages attach without a cursor.
 
 
 @frozen(kw_only=True)

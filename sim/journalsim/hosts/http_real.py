@@ -145,7 +145,7 @@ def httpx_of(url: str) -> Any:
     try:
         import httpx
     except ImportError:
-        raise UsageError(f"adapter {url!r} needs httpx: pip install httpx") from None
+        raise UsageError(f"adapter {url!r} needs httpx: pip install 'journalsim[http]'") from None
     return httpx
 
 

@@ -48,7 +48,6 @@ def short(book: Book, cursor: str | None, log: FrameLog | None = None, **policie
     return f"{decision.attachment}{whole} from {begins}"
 
 
-WITHIN = ("r1:2", "r1:4")
 TABLE = (
     # cursor, what it is, while the run is active, once it is over
     (None, "absent", "fresh whole from r1:2", "204"),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import TypeAlias
 
 from attrs import evolve
 
@@ -14,11 +13,8 @@ from journalsim.contract.events.stream_events import LinkBroke
 from journalsim.history import Event
 from journalsim.scenario.resolve import with_spots
 from journalsim.scenario.values.cast import ClientSpec
-from journalsim.scenario.values.disk_fault import DiskFault
 from journalsim.scenario.values.links import LinkFault, LinkShape
 from journalsim.scenario.values.scenario import Scenario
-
-AnyFault: TypeAlias = LinkFault | LinkShape | DiskFault
 
 
 def link_of(scenario: Scenario, spec: ClientSpec, case: Case) -> ByteLink:

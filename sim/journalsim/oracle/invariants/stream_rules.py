@@ -100,9 +100,6 @@ def _before_what_comes(connection: Connection, cursor: str) -> bool:
     return found is not None and bool(places) and places[0][0] == found[0] and places[0] > found
 
 
-_DURABLE = ("message.completed", "message.interrupted", "run.ended")
-
-
 def _durable_ids(facts: Facts) -> set[tuple[str, int, int]]:
     """Returns ids of frames that no replay may leave out: others may be folded into them."""
     return {
