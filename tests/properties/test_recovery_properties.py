@@ -8,8 +8,8 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
 from journalsim.hosts.loading import adapter_from
-from journalsim.search.generate.plan import Plan
 from journalsim.search.checking import run_case
+from journalsim.search.generate.plan import Plan
 from journalsim.strategies import cases
 from journalsim_reference.batch import Stamp
 from journalsim_reference.content import Content
