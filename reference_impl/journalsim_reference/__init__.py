@@ -1,12 +1,12 @@
-"""The reference journal: how to keep what an agent's run brings, whatever interrupts it.
+"""Implements the reference journal, which stores the events of an agent's run under every interruption.
 
-To read it in one sitting, go from what is true to what is done about it:
+To read it in one sitting, go from the facts to the actions:
 
 * pure, without clock, IO or await: ``lifecycle`` (the three tables), ``content``
-  and ``events`` (what is said and stored), ``state`` (what the rows add up to),
-  ``batch``, ``journal`` and ``calls`` (every decision), ``projections`` (what people and
-  the model see), ``frames``, ``frame_log`` and ``attach`` (what live readers are told), ``recovery`` and ``partials``;
+  and ``events`` (the stored data), ``state`` (the fold of the rows),
+  ``batch``, ``journal`` and ``calls`` (every decision), ``projections`` (the history and the
+  model's context), ``frames``, ``frame_log`` and ``attach`` (the live readers), ``recovery`` and ``partials``;
 * the shell on trio: ``writer`` (the critical section), ``model_calls`` and ``worker`` (one run), ``stream`` (readers),
-  ``server`` (the verbs), ``runner`` and ``adapter`` (what the harness loads);
-* ``stores`` keep the rows, ``bugs`` are the ways in which others got it wrong.
+  ``server`` (the verbs), ``runner`` and ``adapter`` (the entry points of the harness);
+* ``stores`` hold the rows, ``bugs`` are the seeded bugs of the zoo.
 """

@@ -1,4 +1,4 @@
-"""Makes the reference journal, whole or with one known bug: what ``journalsim -a ref`` loads."""
+"""Builds the reference journal, correct or with one seeded bug; ``journalsim -a ref`` loads this module."""
 
 from __future__ import annotations
 
@@ -9,18 +9,18 @@ from journalsim_reference.runner import ReferenceJournal
 from journalsim_reference.stores.opening import VARIANTS, as_asked
 
 STORES: Mapping[str, str] = {name: what for name, (_, what) in VARIANTS.items()}
-"""Variants that differ in their store alone, and what each is."""
+"""Variants that differ only in their store, with a description of each."""
 
 
 def make(variant: str = "") -> ReferenceJournal:
     """Builds the reference journal.
 
     Args:
-        variant: empty for the store that the scenario asks for, SQLite by default; a key of :data:`STORES`; or
+        variant: empty for the store that the scenario names, SQLite by default; a key of :data:`STORES`; or
             ``bug-NAME`` for an entry of the zoo.
 
     Raises:
-        ValueError: there is no such variant.
+        ValueError: no such variant exists.
     """
     if variant == "":
         return ReferenceJournal(as_asked)

@@ -1,19 +1,19 @@
-"""The reference journal over HTTP: prompt, stop, history, status, and a stream that survives its connection.
+"""Serves the reference journal over HTTP: prompt, stop, history, status, and a stream that survives its connection.
 
-====================================================  ===================================================
-``POST /sessions/{session}/runs``                     ``{"text", "key"}``: 201 ``{"run"}``; 200 if the key
+====================================================  =================================================== ``POST
+/sessions/{session}/runs``                     ``{"text", "key"}``: 201 ``{"run"}``; 200 if the key
                                                       is known; 409 ``{"reason"}`` if it is refused
-``POST /sessions/{session}/runs/{run}/stop``          ``{"mode"}`` if at all: ``{"answer"}``
-``POST /sessions/{session}/runs/{run}/answers/{call}``  ``{"approved"}``: ``{"answer"}``
-``GET /sessions/{session}/history``                   ``{"items", "cursor"}``, one instant of both
-``GET /sessions/{session}/status``                    ``{"run", "state", "last_seq", "prompt"}``
-``GET /sessions/{session}/stream``                    200 ``text/event-stream``, 204, 404 or 409; the cursor
+``POST /sessions/{session}/runs/{run}/stop``          ``{"mode"}``, which is optional: ``{"answer"}`` ``POST
+/sessions/{session}/runs/{run}/answers/{call}``  ``{"approved"}``: ``{"answer"}`` ``GET /sessions/{session}/history``
+``{"items", "cursor"}``, both of one instant ``GET /sessions/{session}/status``                    ``{"run", "state",
+"last_seq", "prompt"}`` ``GET /sessions/{session}/stream``                    200 ``text/event-stream``, 204, 404 or
+409; the cursor
                                                       is ``Last-Event-ID``, or ``after`` in the query
 ``GET /``                                             one small page
 ====================================================  ===================================================
 
-Whatever cannot be understood is answered with ``{"error"}``, which says what was expected.
-A reader that goes away is a reader that went away, and no stop.
+A malformed request is answered with ``{"error"}``, which states what was expected. A reader that disconnects stops no
+run.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ from journalsim_reference.stores.base import Store
 from journalsim_reference.stores.memory import Folder, MemoryStore
 
 BODY_BYTES_MAX = 256 * 1024  # a long prompt with a file pasted into it
-NAME_LENGTH_MAX = 200  # of a session, a run, a call or a key: more than any id that anybody mints
+NAME_LENGTH_MAX = 200  # of a session, a run, a call or a key: longer than any minted id
 HEARTBEAT_S = 10.0  # between those of the public systems (0.5 to 15 s), below the 30 s of common proxies
 
 Opener = Callable[[], AbstractAsyncContextManager[Server]]
@@ -64,14 +64,14 @@ def serving(
     policies: Mapping[str, str] | None = None,
     heartbeat_s: float | None = HEARTBEAT_S,
 ) -> Opener:
-    """Returns what opens a journal for an app.
+    """Returns a function that opens a journal for an app.
 
     Args:
-        open_store: opens the store; one in memory if it is left out.
-        script: of the model.
-        ids: part of every id, so that two processes on one store mint no id twice.
+        open_store: opens the store; a store in memory by default.
+        script: script of the model.
+        ids: part of every id, so that two processes on one store mint different ids.
         policies: options of the journal.
-        heartbeat_s: after how long a silence a stream sends a comment, seconds.
+        heartbeat_s: the silence after which a stream sends a comment, seconds.
     """
 
     @asynccontextmanager
@@ -93,7 +93,7 @@ def make_app(opened: Opener | None = None) -> Starlette:
     """Makes the app; its journal is open between the host's lifespan events.
 
     Args:
-        opened: of :func:`serving`.
+        opened: opens the journal; the result of :func:`serving`.
     """
     opener = opened or serving()
 
@@ -115,7 +115,7 @@ def make_app(opened: Opener | None = None) -> Starlette:
     return Starlette(routes=routes, lifespan=lifespan, exception_handlers={HTTPException: _error})
 
 
-# --- what is asked -----------------------------------------------------------------------------
+# --- requests ----------------------------------------------------------------------------------
 
 
 async def _start(request: Request) -> Response:
@@ -184,13 +184,13 @@ async def _page(request: Request) -> Response:
     return Response(page, media_type="text/html", headers=headers)
 
 
-# --- how it is answered ------------------------------------------------------------------------
+# --- answers -----------------------------------------------------------------------------------
 
 _FRESH = {"cache-control": "no-store"}
 
 
 class _EventStream(Response):
-    """Sends a stream until it ends, or until the reader is gone; either way its generator is closed."""
+    """Sends a stream until it ends or the reader disconnects; either way its generator is closed."""
 
     media_type = "text/event-stream"
 
@@ -198,7 +198,7 @@ class _EventStream(Response):
         super().__init__()
         self._stream = cast(Any, body)
         self._gone = gone
-        # The length is not known, and proxies that hold back what they have would break the stream.
+        # The length is not known, and proxies that buffer an answer would break the stream.
         self.raw_headers = [
             (b"content-type", b"text/event-stream"),
             (b"cache-control", b"no-store"),
@@ -240,7 +240,7 @@ def _shown(item: Item) -> Mapping[str, Any]:
 
 
 def _policy_of(page: str) -> str:
-    """Allows the page its own script and style, and nothing that anybody could slip in."""
+    """Returns a content security policy that allows only the page's own script and style."""
 
     def hashed(tag: str) -> str:
         found = re.search(f"<{tag}>(.*?)</{tag}>", page, re.DOTALL)
@@ -253,11 +253,11 @@ def _policy_of(page: str) -> str:
     )
 
 
-# --- how it is understood ----------------------------------------------------------------------
+# --- reading a request -------------------------------------------------------------------------
 
 
 def _server(request: Request) -> Server:
-    """Returns the journal; a page of another site may not speak to it in a person's name."""
+    """Returns the journal; refuses requests that a page of another site sends in a person's name."""
     origin, host = request.headers.get("origin"), request.headers.get("host")
     if origin is not None and request.method != "GET" and origin.partition("://")[2] != host:
         raise HTTPException(403, f"requests from pages of {origin} are not taken")
@@ -275,7 +275,7 @@ def _name(request: Request, which: Literal["session", "run", "call"]) -> str:
 
 
 def _cursor(request: Request) -> str | None:
-    """Returns the cursor: of the header, which moves on with the reader, before that of the address, which stays."""
+    """Returns the cursor: the header, which moves with the reader, before the query, which stays."""
     sent = next((value for name, value in request.scope["headers"] if name == b"last-event-id"), None)
     return request.query_params.get("after") if sent is None else sent.decode("utf-8", "replace")
 
@@ -305,4 +305,4 @@ def _field(said: Mapping[str, Any], name: str, kind: type[T], expected: str) -> 
 
 
 app = make_app()
-"""What ``asgi:journalsim_reference.app:app`` names: a journal in memory, as long as its lifespan."""
+"""The target of ``asgi:journalsim_reference.app:app``: a journal in memory, which lives as long as its lifespan."""

@@ -1,25 +1,18 @@
-"""What a reader who attaches is given: a pure decision on the journal, what is kept of it, and a cursor.
+"""Decides how to attach a reader: a pure function of the journal, the frame log and the reader's cursor.
 
-Whether there is a cursor, whether it can be read, and whether it is in range are three
-facts, and each outcome of them is a word of its own (:data:`Understanding`).  Nothing is
-guessed: a cursor that cannot be used leads to a declared restart or a declared
-gap, never to a silent replay, and never to the live end as if nothing were missing.
+Whether there is a cursor, whether it is well-formed, and whether it is in range are three facts, and each outcome has a
+word of its own (:data:`Understanding`).  The journal never guesses: an unusable cursor leads to a declared restart or a
+declared gap, never to a silent replay, and never to the live end as if nothing were missing.
 
-=================  ======================  ==========================
-cursor             a run is active         the session is idle
-=================  ======================  ==========================
-absent             fresh                   204
-equal              suffix                  204, which ends reconnection
-within             suffix                  finished, then closed
-evicted            gap                     gap
-malformed,         restart or gap, as the  the same, then closed
-foreign_run,       policy ``bad_cursor``
-ahead              says
-foreign_session    409                     409
+=================  ======================  ========================== cursor             a run is active         the
+session is idle =================  ======================  ========================== absent             fresh
+204 equal              suffix                  204, which ends reconnection within             suffix
+finished, then closed evicted            gap                     gap malformed,         restart or gap, by the  the
+same, then closed foreign_run,       policy ``bad_cursor`` ahead foreign_session    409                     409
 =================  ======================  ==========================
 
-With the policy ``reattach: whole_turn`` what follows a cursor begins with the run in
-which the cursor is, and the page rebuilds what it shows of it.
+With the policy ``reattach: whole_turn`` the frames behind a cursor start again with the first frame of the cursor's
+run, and the page rebuilds its view of that run.
 """
 
 from __future__ import annotations
@@ -53,12 +46,12 @@ _CURSOR = re.compile(r"(?P<run>.+):(?P<seq>[1-9][0-9]{0,17})(?:\.(?P<part>[1-9][
 
 @frozen
 class Cursor:
-    """A cursor, as far as it could be understood.
+    """A cursor as the journal understood it.
 
     Attributes:
-        is_: what it is.
-        run_id: the run it names, if it names one of this session.
-        position: in the log, behind what its reader has applied; of a usable one.
+        is_: the class of the cursor.
+        run_id: the run that it names, if it names one of this session.
+        position: for a usable cursor, the position in the log behind the last frame that its reader applied.
     """
 
     is_: Understanding
@@ -68,18 +61,18 @@ class Cursor:
 
 @frozen(kw_only=True)
 class Decision:
-    """What the reader is given.
+    """The decision about one reader.
 
     Attributes:
-        status: of HTTP; with 200 there is a stream.
-        cursor: how the cursor was understood.
-        attachment: as it is declared to the reader.
-        whole_turn: runs come from their beginning.
-        run_id: the run that the stream is about.
+        status: HTTP status; 200 has a stream.
+        cursor: the class of the cursor.
+        attachment: the same, as declared to the reader.
+        whole_turn: True if runs start again at their first frame.
+        run_id: the run of the stream.
         message_id: the message of that run under way, if there is one.
-        position: where in the log the reader begins.
-        runs: come in one piece first, because the log does not go back to their beginning.
-        others: runs whose rows stand between those that are given, and of which the reader is told nothing: a run
+        position: the reader's first position in the log.
+        runs: runs that come in one piece first, because the log no longer holds their first frames.
+        others: runs whose rows stand between those that the reader receives, and that are left out: a run
             that waits in a queue begins in the middle of another.
     """
 
@@ -100,13 +93,13 @@ class Decision:
 
 
 def read_cursor(state: State, log: FrameLog, session_id: str, cursor: str | None) -> Cursor:
-    """Returns what a cursor means in a session.
+    """Returns the meaning of a cursor in a session.
 
     Args:
         state: the journal.
-        log: of the session.
+        log: the frame log of the session.
         session_id: a session that exists.
-        cursor: as the reader sent it; None if it sent none.
+        cursor: the cursor as the reader sent it; None if it sent none.
     """
     if cursor is None:
         return Cursor("absent")
@@ -124,22 +117,22 @@ def read_cursor(state: State, log: FrameLog, session_id: str, cursor: str | None
 def _in_run(log: FrameLog, run: Run, seq: int, part: int) -> Cursor:
     position = log.find(run.run_id, seq, part)
     if position is not None:
-        return Cursor("within" if log.tells(position) else "equal", run.run_id, position)
-    # nobody keeps the parts that an earlier process told
+        return Cursor("within" if log.has_frames(position) else "equal", run.run_id, position)
+    # the parts that an earlier process sent are not stored
     return Cursor("ahead" if seq > run.seq else "evicted")
 
 
 def decide_attach(
     state: State, log: FrameLog, session_id: str, cursor: str | None, policies: Mapping[str, str]
 ) -> Decision:
-    """Decides what a reader is given.
+    """Decides how to attach a reader.
 
     Args:
         state: the journal.
-        log: of the session.
+        log: the frame log of the session.
         session_id: a session that exists.
-        cursor: as the reader sent it.
-        policies: ``reattach`` and ``bad_cursor`` of them.
+        cursor: the cursor as the reader sent it.
+        policies: the policies, of which ``reattach`` and ``bad_cursor`` matter.
     """
     read = read_cursor(state, log, session_id, cursor)
     if read.is_ == "foreign_session":
@@ -189,7 +182,7 @@ def _answer(
 
 
 def _whole(log: FrameLog, read: Cursor, attachment: Attachment, runs: tuple[Run, ...], about: Run | None) -> Decision:
-    """Gives runs from the beginning of the first: row by row if that is kept, else in one piece."""
+    """Gives runs from the first frame on: row by row if the log still holds it, else in one piece."""
     begin = log.find(runs[0].run_id, 1, 0)
     if begin is None:
         return _answer(read, attachment, about, position=log.high, whole_turn=True, runs=runs)
@@ -198,7 +191,7 @@ def _whole(log: FrameLog, read: Cursor, attachment: Attachment, runs: tuple[Run,
 
 
 def _under_way(run: Run) -> str | None:
-    """Returns the message that grows; never one of another run, and none rather than one that is made up."""
+    """Returns the open message of the lead; None if the run has none."""
     return next((message.message_id for message in run.open_messages() if message.speaker == LEAD), None)
 
 
@@ -207,7 +200,7 @@ def _runs(entries: Sequence[object]) -> tuple[Run, ...]:
 
 
 def _unfinished(session: Session, log: FrameLog, read: Cursor) -> tuple[Run, ...]:
-    """Returns the run of a cursor, or an older one whose end comes behind the cursor, and all that follow."""
+    """Returns the run of a cursor, or an older one whose end comes behind the cursor, and all later runs."""
 
     def ends_later(run: Run) -> bool:
         end = log.find(run.run_id, run.seq, 0)

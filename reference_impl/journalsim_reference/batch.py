@@ -1,7 +1,7 @@
-"""The rows of one batch: how each fact about a run is written down.
+"""Writes each fact about a run as rows of one batch.
 
-What *may* be written is decided in :mod:`journalsim_reference.journal`; here is only in
-which rows it is said, and with which numbers.
+:mod:`journalsim_reference.journal` decides *whether* a fact may be written; this module only chooses its rows and their
+numbers.
 """
 
 from __future__ import annotations
@@ -21,23 +21,23 @@ CLOSURES: Mapping[str, str] = {
     "not_started": "This call was not started: the run was interrupted.",
     "unknown": "The run was interrupted while this call was running; whether it took effect is not known.",
 }
-"""What a closure says to people and to the model: what is known, and nothing else."""
+"""The wording of a closure for people and the model: only what is known."""
 
 DENIED = "This call was not started: the user denied it."
 CUT_OFF = "This call took too long and was cut off; whether it took effect is not known."
 
 Buffered: TypeAlias = Callable[[str], Content]
-"""What is buffered of an open message, by its id."""
+"""Returns the buffered content of an open message, by its id."""
 
 
 def nothing_buffered(message_id: str) -> Content:
-    """The buffers of a process that has just started."""
+    """Returns no content, as in a process that has just started."""
     return NOTHING
 
 
 @frozen
 class Stamp:
-    """Who writes, and when: the writer's epoch, and virtual nanoseconds."""
+    """The writer's epoch, and the time of writing in virtual nanoseconds."""
 
     epoch: int
     at: int
@@ -52,7 +52,7 @@ class Batch:
         self._added: dict[str, int] = {}
 
     def rows(self) -> tuple[Event, ...]:
-        """Returns all of them, in order."""
+        """Returns all rows, in order."""
         return tuple(self._rows)
 
     def add(
@@ -64,7 +64,7 @@ class Batch:
         actor: str = LEAD.actor,
         **payload: Any,
     ) -> None:
-        """Adds the next row of a run; what nobody said is the system's."""
+        """Adds the next row of a run; a synthetic row has the actor ``system``."""
         actor = "system" if origin == "synthetic" else actor
         self._add(run.run_id, run.session_id, run.seq, kind, actor, origin, payload)
 
@@ -100,7 +100,7 @@ class Batch:
     # --- messages
 
     def opened(self, run: Run, source: str | None, speaker: Speaker) -> str:
-        """Opens a message and returns the id that it has from now on."""
+        """Opens a message and returns its new id."""
         message_id = f"{run.run_id}/m{len(run.messages)}"  # the person's message is number 0
         data = {} if speaker.call_id is None else {"for_call": speaker.call_id}
         self.add(run, "message.opened", "model", actor=speaker.actor, message_id=message_id, source=source, **data)
@@ -109,19 +109,19 @@ class Batch:
     def aliased(
         self, run: Run, message_id: str, known: tuple[str, ...], aliases: tuple[str, ...], actor: str = LEAD.actor
     ) -> None:
-        """Notes ids of the provider that are new."""
+        """Adds a row for new ids of the provider."""
         new = [alias for alias in aliases if alias not in known]
         if new:
             self.add(run, "message.id_aliased", "model", actor=actor, message_id=message_id, aliases=new)
 
     def superseded(self, run: Run, stale: Iterable[str], reason: str = "a later attempt answers") -> None:
-        """Takes messages back that somebody may show: mostly a later attempt takes the place of an earlier one."""
+        """Takes back messages that a page may display, mostly because a later attempt replaces an earlier one."""
         for message_id in stale:
             if "message.superseded" in MESSAGE[run.messages[message_id].state]:
                 self.add(run, "message.superseded", message_id=message_id, reason=reason)
 
     def interrupted(self, run: Run, message: Message, cause: str | None, buffered: Buffered) -> tuple[ToolCall, ...]:
-        """Keeps what there is of an open message, if anything, and returns its calls."""
+        """Stores the content of an open message, if there is any, and returns its calls."""
         content = message.content.plus(buffered(message.message_id))
         if content.empty:
             return ()
@@ -141,7 +141,7 @@ class Batch:
         stale: Iterable[str] = (),
         actor: str = LEAD.actor,
     ) -> list[str]:
-        """Requests the calls of a message that nobody has requested yet, and returns their ids."""
+        """Requests the calls of a message that are not requested yet, and returns their ids."""
         gone = [m.message_id for m in run.messages.values() if m.state == "superseded"] + list(stale)
         known = [call.call_id for call in run.calls.values() if call.message_id not in gone]
         new = [call for call in calls if call.call_id not in known]
@@ -159,7 +159,7 @@ class Batch:
         return [call.call_id for call in new]
 
     def answered(self, run: Run, call_id: str, approved: bool, origin: RowOrigin, by: str) -> None:
-        """Notes the one answer about a call."""
+        """Adds the one answer about a call."""
         self.add(run, "approval.resolved", origin, call_id=call_id, approved=approved, reason=by)
 
     def closed(self, run: Run, call_id: str, state: str, text: str, reason: str) -> None:
@@ -177,7 +177,7 @@ class Batch:
     # --- stops and ends
 
     def stop_requested(self, run: Run, cause: str, mode: str, by: str, buffered: Buffered) -> None:
-        """Latches a stop together with what it keeps."""
+        """Latches a stop, together with the interrupted messages that it stores."""
         origin: RowOrigin = "user" if cause in ("stopped", "rolled_back") else "synthetic"
         self.add(run, "run.stop_requested", origin, cause=cause, mode=mode, reason=by)
         if mode != "rollback":
@@ -185,9 +185,9 @@ class Batch:
                 self.interrupted(run, message, cause, buffered)
 
     def left_open(self, run: Run, cause: str | None, buffered: Buffered, closures: bool) -> None:
-        """Interrupts every open message, requests the calls it had asked for, and closes every open call.
+        """Interrupts every open message, requests its calls, and closes every open call.
 
-        What is rolled back leaves nothing, so there is nothing to interrupt.
+        A rollback takes all messages back, so there is nothing to interrupt.
         """
         if cause == "rolled_back":
             return
@@ -198,20 +198,20 @@ class Batch:
                 self.closed(run, call_id, state, CLOSURES[OUTCOMES[state]], "the run ended")
 
     def delegated_left_open(self, run: Run, call_id: str, cause: str, buffered: Buffered) -> None:
-        """Does the same for what a sub-agent leaves behind whose call is over; the run goes on."""
+        """Does the same for the messages and calls of a sub-agent whose call is over; the run goes on."""
         messages = (message for message in run.messages.values() if message.speaker.call_id == call_id)
         states = self._interrupted_all(run, messages, cause, buffered)
         calls = (call for call in run.calls.values() if call.open and call.speaker.call_id == call_id)
         states |= {call.call_id: call.state for call in calls}
         for own, state in states.items():
-            if state == "waiting" and run.state == "waiting":  # a run that is being stopped waits for nobody
+            if state == "waiting" and run.state == "waiting":  # a run that is being stopped waits for no answer
                 self.answered(run, own, False, "synthetic", "the sub-agent is over")
             self.closed(run, own, state, CLOSURES[OUTCOMES[state]], "the sub-agent is over")
 
     def _interrupted_all(
         self, run: Run, messages: Iterable[Message], cause: str | None, buffered: Buffered
     ) -> dict[str, str]:
-        """Interrupts the open ones, and returns the states of calls that are requested only now."""
+        """Interrupts the open messages, and returns the states of calls that are requested only now."""
         requested: list[str] = []
         for message in messages:
             calls = message.content.calls if message.state == "interrupted" else ()
@@ -219,7 +219,7 @@ class Batch:
                 calls = self.interrupted(run, message, cause, buffered)
                 if message.content.plus(buffered(message.message_id)).empty:
                     self.superseded(run, [message.message_id], "nothing of it is left")
-            # Half a call is evidence in its message's row, and nothing that could be run, shown or closed.
+            # A call with incomplete arguments is evidence in its message's row; it cannot be run, displayed or closed.
             complete = (call for call in calls if whole(call))
             requested += self.requested(run, message.message_id, complete, actor=message.speaker.actor)
         return dict.fromkeys(requested, "requested")

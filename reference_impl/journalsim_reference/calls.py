@@ -1,12 +1,12 @@
-"""Every decision about tool calls: when one may run, who is asked about it, and how it is closed.
+"""Decides about tool calls: when a call may run, when a person must approve it, and how it is closed.
 
 Three rules, beside those of :mod:`journalsim_reference.journal`:
 
-* **A call that runs may have had its effect.**  So it is written down before the
-  tool begins, and whoever cuts it off says that nobody knows.
-* **One question, one answer.**  The first answer about a call is the answer; the
-  same one again changes nothing, another one comes too late.
-* **The closure of a delegated call ends the sub-agent.**  What it has left open is
+* **A call that runs may have had its effect.**  So the journal records the call before the
+  tool begins, and a closure that cuts it off states that its outcome is unknown.
+* **One question, one answer.**  The first answer about a call counts; the
+  same answer again changes nothing, another one comes too late.
+* **The closure of a delegated call ends the sub-agent.**  The sub-agent's open messages and calls are
   interrupted and closed in the same batch, in its own name.
 """
 
@@ -23,7 +23,7 @@ Ending = Literal["tool.completed", "tool.failed"]
 
 
 def decide_ask(state: State, stamp: Stamp, run_id: str, call_id: str) -> Decision:
-    """Asks a person about a call."""
+    """Requests a person's approval of a call."""
     run = _before_start(state, stamp, run_id, call_id, "requested")
     if isinstance(run, Refused):
         return run
@@ -35,7 +35,7 @@ def decide_ask(state: State, stamp: Stamp, run_id: str, call_id: str) -> Decisio
 def decide_answer(
     state: State, stamp: Stamp, session_id: str, run_id: str, call_id: str, *, approved: bool, by: str = "person"
 ) -> Decision:
-    """Takes a person's answer about a call; a call that is denied is closed with it."""
+    """Takes a person's answer about a call; a denial also closes the call."""
     run = state.runs.get(run_id)
     if run is None or run.session_id != session_id or call_id not in run.calls:
         return Refused("unknown")
@@ -57,7 +57,7 @@ def decide_answer(
 
 
 def decide_decline(state: State, stamp: Stamp, run_id: str, call_id: str, text: str) -> Decision:
-    """Closes a call that is not going to be run, and says why."""
+    """Closes a call that is not going to be run, and states why."""
     run = _before_start(state, stamp, run_id, call_id, "requested")
     if isinstance(run, Refused):
         return run
@@ -67,7 +67,7 @@ def decide_decline(state: State, stamp: Stamp, run_id: str, call_id: str, text: 
 
 
 def decide_tool_start(state: State, stamp: Stamp, run_id: str, call_id: str) -> Decision:
-    """Says that a tool is about to run."""
+    """Records that a tool is about to run."""
     run = _before_start(state, stamp, run_id, call_id, "requested", "answered")
     if isinstance(run, Refused):
         return run
@@ -86,7 +86,7 @@ def decide_tool_end(
     *,
     buffered: Buffered = nothing_buffered,
 ) -> Decision:
-    """Keeps what a tool returned or raised, also while the run is being stopped."""
+    """Stores the result or the error of a tool, also while the run is being stopped."""
     run = _unclosed(state, stamp, run_id, call_id)
     if isinstance(run, Refused):
         return run
@@ -110,7 +110,7 @@ def decide_cut_off(
 
 
 def _before_start(state: State, stamp: Stamp, run_id: str, call_id: str, *states: str) -> Run | Refused:
-    """Returns the run of a call with which something may be begun: it is in one of ``states``, and nobody stops it."""
+    """Returns the run of a call in one of ``states``; refuses if the run is being stopped."""
     run = current(state, stamp, run_id)
     if isinstance(run, Refused):
         return run

@@ -1,8 +1,7 @@
-"""What a message says: text, reasoning and tool calls, as one value that grows piece by piece.
+"""Defines the content of a message: text, reasoning and tool calls, as one value that grows piece by piece.
 
-A chunk of the model's stream, the text of a ``message.delta`` row, the buffer of
-an open message and the whole of a completed one are all a :class:`Content`;
-adding two of them is how a stream becomes a message.
+A chunk of the model's stream, the text of a ``message.delta`` row, the buffer of an open message and the whole of a
+completed one are all a :class:`Content`; adding them up turns a stream into a message.
 """
 
 from __future__ import annotations
@@ -34,7 +33,7 @@ class Content:
 
     @property
     def empty(self) -> bool:
-        """Whether there is nothing in it that anybody could see or run."""
+        """True if the content has neither text nor calls."""
         return not (self.text or self.reasoning or self.calls)
 
     @property
@@ -53,7 +52,7 @@ class Content:
         )
 
     def with_aliases(self, aliases: tuple[str, ...]) -> Content:
-        """Returns the same content, known under these ids too."""
+        """Returns the same content with these ids added."""
         return evolve(self, aliases=_united(self.aliases, aliases))
 
 
@@ -61,10 +60,10 @@ NOTHING = Content()
 
 
 def whole(call: ToolCall) -> bool:
-    """Returns whether the arguments of a call have certainly been streamed to their end.
+    """Returns True if the arguments of a call have certainly been streamed to their end.
 
-    A JSON object is its own end mark: no proper prefix of one is a JSON object.
-    Other argument texts are taken as whole only when the message completes.
+    A JSON object is its own end mark: no proper prefix of one is a JSON object. Other argument texts count as whole
+    only when the message completes.
     """
     try:
         return isinstance(json.loads(call.arguments), dict)
@@ -73,7 +72,7 @@ def whole(call: ToolCall) -> bool:
 
 
 def content_to_data(content: Content) -> dict[str, Any]:
-    """Returns the content as JSON data, parts that are empty left out."""
+    """Returns the content as JSON data without its empty parts."""
     calls = [[call.call_id, call.name, call.arguments] for call in content.calls]
     parts = {"text": content.text, "reasoning": content.reasoning, "calls": calls}
     return {name: part for name, part in parts.items() if part}

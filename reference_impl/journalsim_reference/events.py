@@ -1,4 +1,4 @@
-"""Journal rows: the only thing that is ever stored."""
+"""Defines the rows of the journal, which are all that is ever stored."""
 
 from __future__ import annotations
 
@@ -15,29 +15,29 @@ RowOrigin = Literal["user", "model", "tool", "synthetic"]
 KINDS: Mapping[str, str] = {
     "run.accepted": "the prompt is durable, before any work",
     "run.started": "a writer owns the run",
-    "run.stop_requested": "an accepted stop, with cause and who",
-    "run.completed": "terminal: the run did what was asked",
+    "run.stop_requested": "an accepted stop, with its cause and its author",
+    "run.completed": "terminal: the run finished its work",
     "run.aborted": "terminal, the marker: the run was interrupted; not a user turn",
     "run.expired": "terminal: the run took too long",
     "run.failed": "terminal: the run could not go on",
-    "terminal.rejected": "what came after the terminal, kept for audit",
+    "terminal.rejected": "an event after the terminal, stored for audit",
     "message.opened": "first content of a message; its id is minted here",
     "message.delta": "text of an open message; never needed once it is completed",
-    "message.id_aliased": "ids that the provider uses for the message",
+    "message.id_aliased": "ids of the provider for the message",
     "message.completed": "appended the moment the message completes",
-    "message.interrupted": "what was kept of an open message",
-    "message.superseded": "a later attempt takes its place",
+    "message.interrupted": "the stored content of an open message",
+    "message.superseded": "a later attempt replaces it",
     "message.annotated": "metadata only",
-    "tool.requested": "the model asks for a call",
+    "tool.requested": "the model requests a call",
     "tool.started": "the tool is about to run",
-    "tool.progress": "the tool says how far it is",
+    "tool.progress": "the tool reports its progress",
     "tool.completed": "appended the moment the tool returns",
     "tool.failed": "appended the moment the tool raises",
     "tool.aborted": "synthetic closure of a call that never returned",
     "approval.requested": "the run waits for a person",
     "approval.resolved": "the person answered",
     "history.rewritten": "compaction or clear, on a base revision",
-    "recovery.applied": "what a recovery pass added, and from which evidence",
+    "recovery.applied": "the rows that a recovery pass added, and their evidence",
 }
 
 BARRIERS = (
@@ -59,8 +59,8 @@ BARRIERS = (
 )
 """Kinds that must be on the disk before anything follows, under every sync policy.
 
-They are what people are told is done, and what a recovery goes by when it says that a
-call was not started.  What is left may go with the power: text of an open message.
+These rows acknowledge actions to people, or prove to a recovery that a call was not started.  A power cut may take the
+other rows: text of an open message.
 """
 
 
@@ -75,9 +75,9 @@ class Event:
         epoch: the writer's fencing token.
         at: virtual nanoseconds; data, never an order.
         kind: a key of :data:`KINDS`.
-        actor: ``lead``, ``sub:NAME`` or ``system``; only what the lead says is ever shown as the answer.
-        origin: who made the content; a synthetic row that stands in for something says why under ``reason``.
-        payload: the rest, as JSON data.
+        actor: ``lead``, ``sub:NAME`` or ``system``; only the lead's text is ever displayed as the answer.
+        origin: the author of the content; a synthetic row that replaces something states why under ``reason``.
+        payload: the other fields, as JSON data.
         v: format of the row.
     """
 
@@ -94,7 +94,7 @@ class Event:
 
     @property
     def event_id(self) -> str:
-        """``<run_id>:<seq>``, opaque to everybody else."""
+        """``<run_id>:<seq>``, opaque to all other code."""
         return f"{self.run_id}:{self.seq}"
 
 
@@ -111,7 +111,7 @@ def from_json(line: str) -> Event:
     """Returns the row that :func:`to_json` wrote.
 
     Raises:
-        ValueError: it is not JSON, or not a row, of another format, or of a kind that nobody knows.
+        ValueError: the line is not JSON, not a row, of another format, or of an unknown kind.
     """
     try:
         event = Event(**json.loads(line))

@@ -1,15 +1,12 @@
-"""What was told about a session, in order, as far back as it is kept: the one source of every reader.
+"""Holds the frames of a session, in order and within bounds: the one source of every reader.
 
-A reader is a position in this log and nothing else.  It reads what is behind it,
-waits at the end, and changes nothing: readers neither wait for one another nor
-take anything away, and between replay and live there is no seam.  The log is
-bounded, in entries and in bytes.  A reader whose position has been dropped has
-missed something, and is told so.
+A reader is a position in this log and nothing else.  It reads the entries behind its position, waits at the end, and
+changes nothing: readers do not wait for one another and remove nothing, and between replay and live there is no seam.
+The log is bounded, in entries and in bytes.  A reader whose position was dropped has missed frames, and receives a gap.
 
-Ids.  ``<run>:<seq>`` names a row that is safe on the disk.  What is told before it
-is safe, be it text without a row or a row that is not yet synced, is numbered
-behind the last safe row, ``<run>:<seq>.<part>``: a crash may take it away and give
-its number to another row, and then nobody holds a cursor that means both.
+Ids.  ``<run>:<seq>`` names a row that is safe on the disk.  A frame that is sent before it is safe, be it text without
+a row or a row that is not yet synced, is numbered behind the last safe row, ``<run>:<seq>.<part>``: a crash may take
+the frame away and give its number to another row, and then no cursor names both.
 """
 
 from __future__ import annotations
@@ -23,16 +20,16 @@ from attrs import frozen
 from journalsim.contract.frames import Frame
 
 ROWS_MAX = 256
-"""Of the public systems, the one that keeps least keeps 256 events; more is missing only after a long absence."""
+"""The smallest log of the public systems holds 256 events; frames are missing only after a long absence."""
 
 BYTES_MAX = 32 * 1024
-"""That many entries of the usual size, a word or two, so that few large ones cost no more."""
+"""As many bytes as that many entries of the usual size, a word or two; it bounds the cost of a few large ones."""
 
 ENTRY_BYTES = 120
-"""What an entry takes besides its text, about as much as its event has on the wire."""
+"""The size of an entry besides its text, about that of its event on the wire."""
 
 ROWS_SHORT = 8
-"""With the policy ``retention: short``: whoever is away for a few chunks misses some."""
+"""With the policy ``retention: short``: a reader that is away for a few chunks misses some."""
 
 
 @frozen
@@ -40,10 +37,10 @@ class Entry:
     """One place in the log.
 
     Attributes:
-        run_id: whose.
-        seq: of the last safe row.
-        part: counts what was told since; 0 for the row itself.
-        frame: what readers are told; None for a row of which they are told nothing.
+        run_id: the run of the entry.
+        seq: number of the last safe row.
+        part: number of the frame behind that row; 0 for the row itself.
+        frame: the frame for readers; None for a row without one.
     """
 
     run_id: str
@@ -58,23 +55,23 @@ class Entry:
 
     @property
     def bytes(self) -> int:
-        """What the log holds for it; the text that closes a message is the journal's and is held there anyway."""
-        told = self.frame
-        if told is None or told.kind != "message.delta":
+        """The bytes that the log holds for the entry; the journal holds the text of a closed message anyway."""
+        frame = self.frame
+        if frame is None or frame.kind != "message.delta":
             return ENTRY_BYTES
-        return ENTRY_BYTES + len((told.text + told.reasoning).encode("utf-8", "surrogatepass"))
+        return ENTRY_BYTES + len((frame.text + frame.reasoning).encode("utf-8", "surrogatepass"))
 
 
 class FrameLog:
     """The log of one session.
 
     Args:
-        rows_max: how many entries are kept.
-        bytes_max: how many bytes of them, besides the newest, which is kept however large it is: who is up to
-            date misses nothing.
+        rows_max: the largest number of entries.
+        bytes_max: the largest number of bytes, without the newest entry, which stays whatever its size: a reader that
+            is up to date misses nothing.
 
     Attributes:
-        low: position of the oldest entry that is kept.
+        low: position of the oldest entry.
         bytes_max: as given.
     """
 
@@ -83,7 +80,7 @@ class FrameLog:
         self.bytes_max = bytes_max
         self._rows_max = rows_max
         self._entries: deque[Entry] = deque()
-        self._begins: deque[int] = deque()  # of each entry, how many bytes there have been before it
+        self._begins: deque[int] = deque()  # for each entry, the number of bytes before it
         self._end = 0
         self._newest: dict[str, Entry] = {}
 
@@ -94,7 +91,7 @@ class FrameLog:
 
     @property
     def last_id(self) -> str | None:
-        """The cursor of a reader who has applied everything; None if nothing is kept."""
+        """The cursor of a reader who has applied everything; None if the log is empty."""
         return self._entries[-1].id if self._entries else None
 
     def __getitem__(self, position: int) -> Entry:
@@ -105,33 +102,33 @@ class FrameLog:
         self._add(Entry(run_id, seq, 0, frame))
 
     def add_shown(self, run_id: str, frame: Frame) -> None:
-        """Adds a frame that is not safe yet, behind a row that is: no run is told of before it is safely accepted."""
+        """Adds a frame that is not safe yet, behind a safe row; the acceptance of a run is always safe first."""
         newest = self._newest[run_id]
         self._add(Entry(run_id, newest.seq, newest.part + 1, frame))
 
     def forget(self) -> None:
-        """Drops everything: the history was cleared."""
+        """Drops all entries because the history was cleared."""
         self.low = self.high
         self._entries.clear()
         self._begins.clear()
 
     def find(self, run_id: str, seq: int, part: int) -> int | None:
-        """Returns the position behind the entry of this id; None if it is not kept, or never was."""
+        """Returns the position behind the entry of this id; None if the log does not hold it."""
         for index, entry in enumerate(self._entries):
             if entry.seq == seq and entry.part == part and entry.run_id == run_id:
                 return self.low + index + 1
         return None
 
     def runs_from(self, position: int) -> frozenset[str]:
-        """Returns the runs that have something behind a position."""
+        """Returns the runs that have an entry behind a position."""
         return frozenset(entry.run_id for entry in self._behind(position))
 
-    def tells(self, position: int) -> bool:
-        """Returns whether a reader at a position has anything to be told."""
+    def has_frames(self, position: int) -> bool:
+        """Returns True if a reader at a position has frames to receive."""
         return any(entry.frame is not None for entry in self._behind(position))
 
     def waiting_bytes(self, position: int) -> int:
-        """Returns how many bytes are kept for a reader at a position, besides the newest entry."""
+        """Returns the number of bytes that the log holds for a reader at a position, without the newest entry."""
         behind = max(position, self.low) - self.low
         return self._begins[-1] - self._begins[behind] if behind < len(self._begins) else 0
 

@@ -1,13 +1,13 @@
-"""The third view of the journal: what live readers are told, as frames.
+"""Projects the journal to live frames, its third view.
 
-A frame is told in one of three ways, and readers end with the same picture:
+A frame is made in one of three ways, and all of them lead readers to the same view:
 
 * when its row is appended, and from the row again when a new process has read it (:func:`frame`);
-* before it has a row, if it is text that waits in a buffer; its row then tells the rest (:func:`unseen`);
-* a whole run at once, from what its rows add up to (:func:`whole_run`), for a reader
-  from whom more is missing than is still kept row by row.
+* before it has a row, if it is text that waits in a buffer; its row then carries the rest (:func:`unseen`);
+* a whole run at once, from the fold of its rows (:func:`whole_run`), for a reader
+  who misses more than the log still holds.
 
-Only what the lead says is told, and every question that a person must answer.
+Readers receive only the lead's messages and calls, and every question that a person must answer.
 """
 
 from __future__ import annotations
@@ -26,21 +26,21 @@ from journalsim_reference.state import LEAD, Call, Message, Run, State
 
 
 def frame(state: State, event: Event) -> Frame | None:
-    """Returns the live frame of a row that has just been appended and folded in, if readers are told of it."""
+    """Returns the live frame of a row that has just been appended and folded in; None if the row has none."""
     make = _FRAMES.get(event.kind)
     return None if make is None else make(state, event)
 
 
-def unseen(told: Frame, shown: Content) -> Frame | None:
-    """Returns what of a delta readers have not been shown before its row, as the frame of the row; None if nothing."""
-    text, reasoning = told.text.removeprefix(shown.text), told.reasoning.removeprefix(shown.reasoning)
-    return evolve(told, text=text, reasoning=reasoning) if text or reasoning else None
+def unseen(delta: Frame, shown: Content) -> Frame | None:
+    """Returns the frame of a delta row without the text that readers received before; None if nothing remains."""
+    text, reasoning = delta.text.removeprefix(shown.text), delta.reasoning.removeprefix(shown.reasoning)
+    return evolve(delta, text=text, reasoning=reasoning) if text or reasoning else None
 
 
 def whole_run(run: Run, buffered: Buffered = nothing_buffered) -> Iterator[Frame]:
-    """Yields a run from its beginning to this moment, each message in one piece.
+    """Yields a run from its first frame to this moment, each message in one piece.
 
-    What a later attempt replaced, or a rollback took back, is not told any more, and no question that is answered.
+    Messages that a later attempt replaced, or a rollback took back, are left out, and so are answered questions.
     """
     if run.state != "accepted":
         yield Frame("run.started", run.run_id)
@@ -70,8 +70,8 @@ def _whole_message(run: Run, message: Message, buffered: Buffered) -> Iterator[F
     yield Frame("message.opened", run.run_id, message.message_id, source=source)
     if message.state != "open":
         kind = cast(Any, f"message.{message.state}")
-        told = Frame(kind, run.run_id, message.message_id, content.text, content.reasoning, source=source)
-        yield evolve(told, event_id=message.row)
+        whole = Frame(kind, run.run_id, message.message_id, content.text, content.reasoning, source=source)
+        yield evolve(whole, event_id=message.row)
     elif content.text or content.reasoning:
         yield Frame("message.delta", run.run_id, message.message_id, content.text, content.reasoning, source=source)
 
@@ -115,8 +115,8 @@ def _message(state: State, event: Event) -> Frame | None:
 
 
 def _delta(state: State, event: Event) -> Frame | None:
-    told = _message(state, event)
-    return told if told is not None and (told.text or told.reasoning) else None
+    delta = _message(state, event)
+    return delta if delta is not None and (delta.text or delta.reasoning) else None
 
 
 def _tool_requested(state: State, event: Event) -> Frame | None:
@@ -134,7 +134,7 @@ def _tool_closed(state: State, event: Event) -> Frame | None:
 
 
 def _asked(state: State, event: Event) -> Frame:
-    """Whoever asks: a person has to know of every question."""
+    """Makes the frame of a question, also of a sub-agent: a person has to see every question."""
     return Frame("approval.requested", event.run_id, call_id=event.payload["call_id"], event_id=event.event_id)
 
 

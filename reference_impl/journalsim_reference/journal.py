@@ -1,20 +1,18 @@
-"""Every decision about runs and messages, as pure functions from the state to the rows to append.
+"""Decides about runs and messages, as pure functions from the state to the rows to append.
 
-Each ``decide_…`` looks at the state and answers with the rows to write, none at
-all when the wish is already fulfilled, or :class:`Refused`.  It changes nothing:
-the caller appends the rows in one batch and folds them in, with no other step in
+Each ``decide_…`` reads the state and returns the rows to write, no rows when the request is already fulfilled, or
+:class:`Refused`.  It changes nothing: the caller appends the rows in one batch and folds them in, with no other step in
 between, and that is the critical section of the journal.
 
-Four rules run through all of them:
+Four rules hold for all of them:
 
 * **The first durable terminal divides.**  A completion that is decided before it
-  wins over anything that was kept of the message; one that is decided after it
-  becomes a ``terminal.rejected`` row, which nobody but an auditor reads.
-* **A stop that is durable leads to an interrupted run.**  From then on no message
-  opens, no text is added, no tool starts; only what was already completed or
-  running is still let in.
-* **Identity, never text.**  Whether two reports are one message or one call is
-  decided by ids.
+  wins over any stored part of the message; one that is decided after it
+  becomes a ``terminal.rejected`` row, which only an auditor reads.
+* **A durable stop leads to an interrupted run.**  From then on no message
+  opens, no text is added, no tool starts; only messages and tools that were already
+  completed or running still count.
+* **Identity, never text.**  Ids decide whether two reports are one message or one call.
 * **No empty shells.**  A message without content gets no row.
 
 The decisions about tool calls are in :mod:`journalsim_reference.calls`.
@@ -39,7 +37,7 @@ Reason = Literal["busy", "key_reused", "unknown", "ended", "stopping", "replaced
 
 @frozen
 class Refused:
-    """The decision is no, and nothing is to be written."""
+    """A refusal: nothing may be written."""
 
     reason: Reason
 
@@ -61,7 +59,7 @@ def decide_accept(
     busy: str = "refuse",
     buffered: Buffered = nothing_buffered,
 ) -> Decision:
-    """Admits a prompt: none if its key already has a run, else the prompt, and a stop of the runs it displaces."""
+    """Accepts a prompt and stops the runs that it displaces; writes nothing if the prompt's key already has a run."""
     session = state.session(session_id)
     if key in session.keys:
         known = state.runs[session.keys[key]]
@@ -81,7 +79,7 @@ def decide_accept(
 
 
 def decide_start(state: State, stamp: Stamp, run_id: str) -> Decision:
-    """Takes an accepted run into work."""
+    """Starts an accepted run."""
     run = current(state, stamp, run_id)
     if isinstance(run, Refused):
         return run
@@ -104,7 +102,7 @@ def decide_open(
     source: str | None = None,
     speaker: Speaker = LEAD,
 ) -> Decision:
-    """Opens a message; it takes the place of ``stale`` ones, which a failed attempt left."""
+    """Opens a message, which replaces the ``stale`` ones of a failed attempt."""
     run = current(state, stamp, run_id)
     if isinstance(run, Refused):
         return run
@@ -144,8 +142,8 @@ def decide_complete(
 ) -> Decision:
     """Completes a message, or opens and completes one that no chunk had opened.
 
-    Whatever was interrupted is superseded under the same id.  A message that is
-    already completed is the same message reported again, whatever its text.
+    An interrupted message is superseded under the same id.  A message that is already completed is the same message
+    reported again, whatever its text.
     """
     run = state.runs[run_id]
     message = None if message_id is None else run.messages[message_id]
@@ -187,10 +185,10 @@ def decide_stop(
     by: str = "person",
     buffered: Buffered = nothing_buffered,
 ) -> Decision:
-    """Latches a stop, and keeps what is buffered of the open messages in the same batch.
+    """Latches a stop, and stores the buffered text of the open messages in the same batch.
 
-    The snapshot is durable before anybody signals the worker: nothing that the
-    worker does on its way out, and no crash, can take text away any more.
+    The snapshot is durable before the worker receives the stop: no later act of the worker, and no crash, can take text
+    away.
     """
     run = state.runs.get(run_id)
     if run is None or run.session_id != session_id:
@@ -216,17 +214,17 @@ def decide_end(
     buffered: Buffered = nothing_buffered,
     closures: bool,
 ) -> Decision:
-    """Ends a run: what is open is interrupted or closed, and the terminal comes last, all in one batch.
+    """Ends a run: interrupts or closes everything open, and adds the terminal last, all in one batch.
 
     Args:
         state: the journal.
-        stamp: who writes.
-        run_id: which run.
+        stamp: the writer's epoch and the time.
+        run_id: the run.
         kind: the terminal.
-        cause: why; not asked for a run that is being stopped, whose stop said it.
-        reason: in words.
+        cause: why; ignored for a run that is being stopped, whose stop has set the cause.
+        reason: a description.
         buffered: buffers of open messages.
-        closures: whether open calls get a closure here rather than when they are read.
+        closures: True closes open calls here; False leaves their closures to the read.
     """
     run = state.runs[run_id]
     if stamp.epoch < run.epoch:
@@ -249,7 +247,7 @@ def decide_end(
 def decide_annotate(
     state: State, stamp: Stamp, session_id: str, message_id: str, metadata: Mapping[str, Any]
 ) -> Decision:
-    """Sets flags of a message, as an event of its own: no later write can undo it by accident."""
+    """Sets flags of a message, as an event of its own, so that no later write can undo them by accident."""
     message = state.messages.get(message_id)
     if message is None or state.runs[message.run_id].session_id != session_id:
         return Refused("unknown")
@@ -264,14 +262,14 @@ def decide_annotate(
 
 
 def decide_compact(state: State, stamp: Stamp, session_id: str, *, base: int, text: str) -> Decision:
-    """Puts the model's summary in the place of what it is given, if the session is idle and at revision ``base``."""
+    """Replaces the model's context by a summary, if the session is idle and at revision ``base``."""
     if not text:
         return Refused("empty")
     return _rewritten(state, stamp, session_id, base, "model", operation="compact", text=text)
 
 
 def decide_clear(state: State, stamp: Stamp, session_id: str, *, base: int) -> Decision:
-    """Begins what is shown and given anew, if the session is idle and still at revision ``base``."""
+    """Empties history and context, if the session is idle and still at revision ``base``; the rows stay."""
     return _rewritten(state, stamp, session_id, base, "synthetic", operation="clear")
 
 

@@ -1,7 +1,6 @@
-"""The HTTP application under test: ``journalsim run -a asgi:journalsim_reference.judged_app:make_app``.
+"""Serves the HTTP application under test: ``journalsim run -a asgi:journalsim_reference.judged_app:make_app``.
 
-The same application as :mod:`journalsim_reference.app`; the model, the tools and the clock
-are those of the harness.
+The application is that of :mod:`journalsim_reference.app`; the model, the tools and the clock are those of the harness.
 """
 
 from __future__ import annotations
@@ -25,9 +24,9 @@ capabilities = evolve(
     statistics=False,
     maintenance=(),
     context=False,
-    policies=tuple(name for name in POLICIES if name != "disconnect"),  # a reader leaves by its connection alone
+    policies=tuple(name for name in POLICIES if name != "disconnect"),  # a reader leaves only by its connection
 )
-"""Those of the journal that can be had by HTTP."""
+"""The capabilities of the journal that HTTP offers."""
 
 
 def make_app(ports: Ports) -> ASGIApp:
@@ -44,7 +43,7 @@ def make_app(ports: Ports) -> ASGIApp:
             if not server.writer.closing:
                 await server.shutdown()
         finally:
-            store.crash()  # what an end in good order has not closed ends as a kill would
+            store.crash()  # anything that an orderly end has not closed ends as by a kill
 
     inner = app_of(opened)
 

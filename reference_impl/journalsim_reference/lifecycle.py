@@ -1,35 +1,27 @@
-"""The three lifecycles of the journal, as literal tables.
+"""Defines the three lifecycles of the journal, as literal tables.
 
-A table reads ``TRANSITIONS[state][event] -> state``; the events are the kinds of
-journal rows.  A missing entry is the error: :class:`IllegalTransition` names
-event, state and id, and the state stays as it was.
+A table reads ``TRANSITIONS[state][event] -> state``; the events are the kinds of journal rows.  A missing entry is the
+error: :class:`IllegalTransition` names event, state and id, and the state does not change.
 
-*A run* is ``accepted`` once the person's words are durable, ``running`` once a
-writer owns it, ``waiting`` while any of its calls waits for a person, and
-``cancelling`` from the moment a stop is durable.  Waiting is no standstill: calls
-beside the one that waits go on.  From ``cancelling`` only ``run.aborted`` leads on: an
-ordinary end reported for a stopped run would be a lie.  A terminal state has one
-entry, ``terminal.rejected``, which changes nothing: whatever comes after the
-first durable terminal is kept for audit and never becomes a message.  Nor does a
-terminal say how the run ended by itself; ``CAUSES`` lists why a run may end by
-each kind of row.
+*A run* is ``accepted`` once the person's words are durable, ``running`` once a writer owns it, ``waiting`` while any of
+its calls waits for a person, and ``cancelling`` from the moment a stop is durable.  A waiting run is not blocked: calls
+beside the one that waits go on.  From ``cancelling`` only ``run.aborted`` leads on: an ordinary end reported for a
+stopped run would be a lie.  A terminal state has one entry, ``terminal.rejected``, which changes nothing: every event
+after the first durable terminal is stored for audit and never becomes a message.  The kind of a terminal does not
+determine the cause of the end; ``CAUSES`` lists the causes that go with each kind of row.
 
-*A message* is ``open``, then ``completed`` or ``interrupted``.  Completed wins:
-``interrupted -> completed`` exists and its reverse does not.  A later attempt
-supersedes whatever an earlier one left.  ``run.aborted`` reaches messages only
+*A message* is ``open``, then ``completed`` or ``interrupted``.  Completed wins: ``interrupted -> completed`` exists and
+its reverse does not.  A later attempt supersedes the messages of an earlier one.  ``run.aborted`` reaches messages only
 for the cause ``rolled_back``, and discards them in any state.
 
-*A tool call* is requested, runs, and gets one closure.  One that needs a person
-is asked about once and answered once before it runs; a call that is denied is
-answered and aborted in the same batch.  ``tool.aborted`` is the closure that nobody
-returned; what it may claim depends on the state that it leaves, and ``OUTCOMES``
-says what.
+*A tool call* is requested, runs, and gets one closure.  A call that needs a person's approval gets one question and one
+answer before it runs; a call that is denied is answered and aborted in the same batch.  ``tool.aborted`` is the closure
+of a call that returned no result; its outcome depends on the state that it leaves, by ``OUTCOMES``.
 
-Four things are code rather than table: which terminal is the first (a fact about
-the whole run), whether a completion came before it, and which attempt a message
-belongs to, all three in :mod:`journalsim_reference.journal`; and which of several
-answers is the last, in :mod:`journalsim_reference.state`, where ``approval.resolved``
-leads a run on only when none of its calls waits any more.
+Four things are code rather than table: which terminal is the first (a fact about the whole run), whether a completion
+came before it, and which attempt a message belongs to, all three in :mod:`journalsim_reference.journal`; and which of
+several answers is the last, in :mod:`journalsim_reference.state`, where ``approval.resolved`` leads a run on only when
+none of its calls waits any more.
 """
 
 from __future__ import annotations
@@ -147,7 +139,7 @@ def advance(table: Table, state: str, event: str, subject: str) -> str:
 
     Args:
         table: one of the three tables.
-        state: where ``subject`` is now.
+        state: the present state of ``subject``.
         event: kind of the row.
         subject: id of the run, message or call, for the error.
 
@@ -160,7 +152,7 @@ def advance(table: Table, state: str, event: str, subject: str) -> str:
 
 
 def as_mermaid(table: Table) -> str:
-    """Returns a table as a mermaid state diagram, events of the same two states on one arrow."""
+    """Returns a table as a mermaid state diagram, with the events between the same two states on one arrow."""
     lines = ["stateDiagram-v2"]
     for state, row in table.items():
         arrows: dict[str, list[str]] = {}

@@ -1,7 +1,6 @@
-"""Ports of the real world: trio's clock, a scripted model that answers slowly, and nothing else.
+"""Implements ports of the real world: trio's clock and a scripted model that answers slowly.
 
-This is the one place of the reference where time is real.  On a virtual clock it is
-virtual: every wait is trio's.
+This is the one place of the reference where time is real.  On a virtual clock it is virtual: every wait is trio's.
 """
 
 from __future__ import annotations
@@ -30,12 +29,12 @@ ANSWER = (
 
 
 class ScriptedStream:
-    """Implements :class:`journalsim.contract.model_call.ModelStream`: a text, a word at a time.
+    """Implements :class:`journalsim.contract.model_call.ModelStream`: streams a text, a word at a time.
 
     Args:
         text: the answer.
         pace_ns: pause before each word and before the end, nanoseconds.
-        provider_id: of the message.
+        provider_id: the provider's id of the message.
     """
 
     def __init__(self, text: str, pace_ns: int, provider_id: str) -> None:
@@ -49,7 +48,7 @@ class ScriptedStream:
         return self
 
     async def __aexit__(self, *exc: object) -> None:
-        """Nothing is held open."""
+        """Does nothing: the stream holds nothing open."""
 
     def __aiter__(self) -> ScriptedStream:
         return self
@@ -78,10 +77,10 @@ def words(text: str) -> Iterator[str]:
 
 @frozen(kw_only=True)
 class Script:
-    """What the model says, and how fast.
+    """The model's answer and its pace.
 
     Attributes:
-        answer: with ``{prompt}`` where the person's words go.
+        answer: the text, with ``{prompt}`` in the place of the person's words.
         pace_ns: pause before each word, nanoseconds.
     """
 
@@ -95,12 +94,12 @@ class Script:
 
 
 class LivePorts:
-    """Implements :class:`journalsim.contract.ports.Ports` for a server that is up.
+    """Implements :class:`journalsim.contract.ports.Ports` for a running server.
 
     Args:
-        nursery: of the background tasks; they end with it.
-        script: of the model.
-        ids: comes behind the prefix of every id: what makes those of one process its own.
+        nursery: the nursery of the background tasks; they end with it.
+        script: script of the model.
+        ids: infix behind the prefix of every id, which differs between processes.
         policies: options of the journal.
     """
 
@@ -118,7 +117,7 @@ class LivePorts:
         self._calls = 0
 
     def tool_traits(self, name: str) -> ToolTraits:
-        """Returns what there is to know of a tool."""
+        """Returns the default traits: no approval, no sub-agent."""
         return ToolTraits()
 
     def model(self, request: ModelRequest, on_late: LateCompletion | None = None) -> ScriptedStream:
@@ -127,7 +126,11 @@ class LivePorts:
         return self._script.reply(request, self._calls)
 
     async def call_tool(self, run_id: str, call: ToolCall) -> str:
-        """There are no tools."""
+        """Fails: there are no tools.
+
+        Raises:
+            ToolError: always.
+        """
         await trio.lowlevel.checkpoint()
         raise ToolError(f"there is no tool {call.name!r} here")
 
@@ -139,11 +142,11 @@ class LivePorts:
         await trio.lowlevel.checkpoint()
 
     async def sleep(self, duration_ns: int) -> None:
-        """Waits."""
+        """Waits ``duration_ns`` nanoseconds."""
         await trio.sleep(duration_ns / SECOND)
 
     def publish(self, session_id: str, frame: Frame) -> None:
-        """Readers are told by the stream."""
+        """Does nothing: readers receive frames by the stream."""
 
     def spawn(self, name: str, task: Callable[[], Awaitable[None]]) -> None:
         """Starts a background task."""
@@ -155,9 +158,9 @@ class LivePorts:
         return f"{prefix}{self._ids}{self._minted}"
 
     def now_ns(self) -> int:
-        """Returns trio's time."""
+        """Returns trio's time in nanoseconds."""
         return round(trio.current_time() * SECOND)
 
     def wall_ns(self) -> int:
-        """Returns what the clock on the wall shows."""
+        """Returns the time of the wall clock in nanoseconds."""
         return time.time_ns()

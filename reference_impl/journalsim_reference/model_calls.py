@@ -1,8 +1,8 @@
-"""Asking the model, and taking what it streams.
+"""Calls the model, and takes its stream.
 
-One speaker, the lead or a sub-agent, asks and retries; each piece goes to the
-writer as it comes, so nothing here has to survive.  A completion that was received
-is appended behind a shield, however a stop or a time limit raced with it.
+One speaker, the lead or a sub-agent, calls and retries; each piece goes to the writer as it comes, so no state of this
+module has to survive.  A received completion is appended behind a shield, so that a racing stop or time limit cannot
+lose it.
 """
 
 from __future__ import annotations
@@ -21,20 +21,21 @@ from journalsim_reference.state import LEAD, Run, Speaker
 from journalsim_reference.writer import Writer
 
 BACKOFF_NS = (100_000_000, 400_000_000)
-"""Pauses before the second and third attempt: three in all, since a provider that fails thrice in a row is down."""
+"""Pauses before the second and third attempt: three in all, since a provider that fails three times in a row is down.
+"""
 
 
 @define
 class Response:
-    """What one attempt of a model call has brought so far.
+    """The messages that one attempt of a model call has brought so far.
 
     Attributes:
-        attempt: of the run.
+        attempt: number of the attempt within the run.
         stale: messages of failed attempts, which its first message replaces.
-        messages: those that it opened, in order.
-        current: the message that further pieces belong to, if one is open.
-        finished: whether the finish was received.
-        reason: of the finish.
+        messages: the messages that it opened, in order.
+        current: the open message, which takes further pieces, if there is one.
+        finished: True once the finish was received.
+        reason: the finish reason.
     """
 
     attempt: int
@@ -46,12 +47,12 @@ class Response:
 
 
 class ModelCalls:
-    """Asks the model on behalf of one speaker of a run.
+    """Calls the model on behalf of one speaker of a run.
 
     Args:
-        writer: of the process.
-        run: accepted and durable.
-        speaker: in whose name the answers are kept.
+        writer: the writer of the process.
+        run: a run whose acceptance is durable.
+        speaker: the speaker of the answers.
     """
 
     def __init__(self, writer: Writer, run: Run, speaker: Speaker = LEAD) -> None:
@@ -60,14 +61,14 @@ class ModelCalls:
         self.run_state = run
         self.speaker = speaker
         self.attempt = 1
-        self.trouble = ""
+        self.failure = ""
 
     async def append(self, decide: Callable[[Stamp], Decision]) -> Decision:
         """Decides and commits, in a critical section of its own."""
         return await self.writer.append(self.run_state.session_id, decide)
 
     def context(self, stale: tuple[str, ...] = ()) -> tuple[Item, ...]:
-        """Returns what the speaker knows, but for what a failed attempt said: the next one takes its place."""
+        """Returns the speaker's context without the messages of failed attempts, which the next attempt replaces."""
         run = self.run_state
         if self.speaker.call_id is None:
             items = self.writer.given(run.session_id)
@@ -90,16 +91,16 @@ class ModelCalls:
             response = Response(self.attempt, stale)
             try:
                 await self.receive(response)
-                self.trouble = "the model's stream ended without a finish"
-            except ModelError as error:  # after a finish it takes nothing back
-                self.trouble = str(error)
+                self.failure = "the model's stream ended without a finish"
+            except ModelError as error:  # an error after a finish takes nothing back
+                self.failure = str(error)
             if response.finished:
                 return response
             stale += tuple(response.messages)
         return None
 
     async def receive(self, response: Response) -> None:
-        """Makes one model call and takes everything that it streams."""
+        """Makes one model call and takes its whole stream."""
         run, writer = self.run_state, self.writer
 
         async def on_late(completion: Completion) -> None:
@@ -131,7 +132,7 @@ class ModelCalls:
             response.current = None
 
     async def grow(self, response: Response, piece: Content, source: str | None) -> None:
-        """Adds a piece to the current message, opening one if need be, spilling if it does not fit."""
+        """Adds a piece to the current message; opens one if needed, and spills the piece if it does not fit."""
         run, writer = self.run_state, self.writer
         if response.current is not None and writer.holds(response.current, piece):
             writer.buffer(run, response.current, piece, source)
@@ -167,7 +168,7 @@ class ModelCalls:
         return message_id
 
     def spill(self, message_id: str, piece: Content) -> None:
-        """Moves what is buffered of a message, and a piece for which there is no room, into the journal."""
+        """Moves the buffered text of a message, and a piece that does not fit, into the journal."""
         run, writer = self.run_state, self.writer
         content = writer.partials.content(message_id).plus(piece)
         decision = writer.commit(lambda stamp: decide_spill(self.state, stamp, run.run_id, message_id, content))
@@ -175,7 +176,7 @@ class ModelCalls:
             writer.partials.evict(message_id)
 
     async def complete(self, response: Response, reason: str, source: str | None) -> None:
-        """Appends the current message as completed; once it was received, no stop takes that back."""
+        """Appends the current message as completed; a stop cannot take a received completion back."""
         with trio.CancelScope(shield=True):
             await self.writer.insist(
                 self.run_state.session_id,
@@ -183,15 +184,15 @@ class ModelCalls:
             )
 
     def content(self, response: Response, source: str | None) -> Content:
-        """Returns all that was received of the current message."""
+        """Returns the whole received content of the current message."""
         aliases = Content(aliases=() if source is None else (source,))
         if response.current is None:
             return aliases
-        kept = self.run_state.messages[response.current].content
-        return kept.plus(self.writer.partials.content(response.current)).plus(aliases)
+        stored = self.run_state.messages[response.current].content
+        return stored.plus(self.writer.partials.content(response.current)).plus(aliases)
 
     def commit_completion(self, response: Response, message_id: str | None, content: Content, reason: str) -> Decision:
-        """Decides on a completion, inside a critical section."""
+        """Decides about a completion, inside a critical section."""
         writer = self.writer
         decision = writer.commit(
             lambda stamp: decide_complete(
@@ -224,10 +225,10 @@ class ModelCalls:
         await self.writer.insist(self.run_state.session_id, work)
 
     def identify(self, response: Response, provider_id: str | None) -> str | None:
-        """Returns the message of this response that the provider means; None means one that is new to us.
+        """Returns the message of this response that has the provider's id; None stands for a new message.
 
-        An id that was seen decides.  An id that was not is either a new name of the
-        message that was still open, or the name of the next one.
+        A known id decides.  An unknown id is either a new name of the message that was still open, or the name of the
+        next one.
         """
         messages = self.run_state.messages
         for message_id in response.messages:
@@ -241,7 +242,7 @@ class ModelCalls:
 
 
 def piece_of(event: ModelEvent) -> Content:
-    """Returns what one chunk adds to its message."""
+    """Returns the content of one chunk."""
     aliases = () if event.provider_id is None else (event.provider_id,)
     if event.kind == "text":
         return Content(text=event.text, aliases=aliases)

@@ -1,19 +1,15 @@
-"""Text of open messages that is not in the journal yet, within a bound.
+"""Buffers text of open messages that is not in the journal yet, within a bound.
 
-A stream brings hundreds of chunks, and a completed message needs none of them as
-rows.  Where the policy is to sync at barriers only, chunks wait here until their
-message completes or is interrupted, and then leave *after* the row that holds
-them is committed, never before: a write that is cancelled or fails finds them
-still in place.
+A stream brings hundreds of chunks, and a completed message needs none of them as rows.  With the policy of syncing at
+barriers only, chunks wait here until their message completes or is interrupted.  They leave *after* the row that holds
+them is committed, never before: a write that is cancelled or fails finds them still in place.
 
-Memory is bounded twice.  A chunk for which there is no room makes its message
-spill: everything buffered goes into a ``message.delta`` row, and the bound costs
-a write, never text.  The caller asks :meth:`Partials.fits` first and spills when
-it says no.
+Memory is bounded twice.  A chunk that does not fit makes its message spill: the whole buffer goes into a
+``message.delta`` row, and the bound costs a write, never text.  The caller calls :meth:`Partials.fits` first and spills
+when it returns False.
 
-The buffers belong to the journal's server, not to the worker that fills them: a
-worker that unwinds cannot take them along, so what a stop keeps does not depend
-on how fast anybody cleans up.
+The buffers belong to the journal's server, not to the worker that fills them: an unwinding worker cannot take them
+along, so the stored text of a stopped message does not depend on the speed of any cleanup.
 """
 
 from __future__ import annotations
@@ -26,13 +22,13 @@ from attrs import define
 from journalsim_reference.content import NOTHING, Content
 
 MESSAGES_MAX = 16
-"""A run has one open message at a time, and one for each sub-agent. Beyond that text costs a row a piece, no more.
+"""A run has one open message at a time, and one for each sub-agent. Beyond that, each piece of text costs a row.
 
-It is small so that scenarios reach it: a bound that nobody can reach is one that nobody has seen kept.
+The bound is small so that scenarios reach it: a bound that no test reaches is untested.
 """
 
 BYTES_MAX = 32 * 1024
-"""About eight thousand tokens, more than one answer has: spilling stays rare, and 32 KiB is nothing to hold."""
+"""About eight thousand tokens, more than one answer has: spilling stays rare, and 32 KiB is little memory."""
 
 
 @define
@@ -46,8 +42,8 @@ class Partials:
     """Buffers of open messages.
 
     Args:
-        messages_max: how many messages may have a buffer.
-        bytes_max: how many bytes all buffers may hold together.
+        messages_max: the largest number of messages with a buffer.
+        bytes_max: the largest number of bytes in all buffers together.
     """
 
     def __init__(self, messages_max: int = MESSAGES_MAX, bytes_max: int = BYTES_MAX) -> None:
@@ -60,7 +56,7 @@ class Partials:
         return len(self._buffers)
 
     def fits(self, message_id: str, piece: Content) -> bool:
-        """Returns whether ``piece`` may be added within both bounds."""
+        """Returns True if ``piece`` may be added within both bounds."""
         if message_id not in self._buffers and len(self._buffers) >= self.messages_max:
             return False
         return self.bytes + piece.size <= self.bytes_max
@@ -73,12 +69,12 @@ class Partials:
         self.bytes += piece.size
 
     def content(self, message_id: str) -> Content:
-        """Returns what is buffered of a message; nothing if there is no buffer."""
+        """Returns the buffered content of a message; empty content if there is no buffer."""
         buffer = self._buffers.get(message_id)
         return NOTHING if buffer is None else buffer.content
 
     def of_run(self, run_id: str) -> Mapping[str, Content]:
-        """Returns what is buffered of each open message of a run, as a copy."""
+        """Returns a copy of the buffered content of each open message of a run."""
         buffers = self._buffers.items()
         return MappingProxyType({key: buffer.content for key, buffer in buffers if buffer.run_id == run_id})
 
@@ -89,6 +85,6 @@ class Partials:
             self.bytes -= buffer.size
 
     def clear(self, run_id: str) -> None:
-        """Forgets everything of a run whose terminal is committed."""
+        """Forgets all messages of a run whose terminal is committed."""
         for message_id in self.of_run(run_id):
             self.evict(message_id)

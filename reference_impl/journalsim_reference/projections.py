@@ -1,8 +1,7 @@
-"""Two views of one journal: what people see, and what the model is given.
+"""Projects the journal to two views: the history for people, and the context for the model.
 
-The third, what live readers see, is in :mod:`journalsim_reference.frames`.  None of them stores
-anything.  History and context are rendered per run and kept
-with the run until its next row, so a long conversation costs no more to read
+The third view, for live readers, is in :mod:`journalsim_reference.frames`.  None of them stores anything.  History and
+context are rendered per run and cached with the run until its next row, so a long conversation costs no more to read
 than its last run.  The policies are those of the process and never change in it.
 """
 
@@ -28,13 +27,13 @@ MARKERS: Mapping[str | None, str] = {
     "timed_out": "This run took too long.",
     "failed": "This run failed.",
 }
-"""The wording of each marker; it stands in an item of its own, never inside a message."""
+"""The wording of each marker, which is an item of its own, never part of a message."""
 
 
 def history(
     state: State, session_id: str, policies: Mapping[str, str], buffered: Buffered = nothing_buffered
 ) -> tuple[Item, ...]:
-    """Returns everything that a page opened now would show, oldest first."""
+    """Returns the items that a page opened now would display, oldest first."""
     session = state.session(session_id)
     items: list[Item] = []
     for entry in session.entries[session.shown_from :]:
@@ -43,16 +42,15 @@ def history(
         elif any(entry.open_messages()) and not entry.ended:
             items += _shown(entry, policies, buffered)
         else:
-            items += _kept(entry, "history", lambda run: _shown(run, policies, buffered))
+            items += _cached(entry, "history", lambda run: _shown(run, policies, buffered))
     return tuple(items)
 
 
 def context(state: State, session_id: str, policies: Mapping[str, str]) -> tuple[Item, ...]:
-    """Returns what the next model call is given, oldest first.
+    """Returns the context of the next model call, oldest first.
 
-    A prompt that still waits for its turn is not part of it.  Calls come with
-    their closures or not at all.  Of a run that was rolled back only the marker is
-    left, for the model as for people: its tools may have done something.
+    A prompt that still waits for its turn is not part of it.  Calls come with their closures or not at all.  A run that
+    was rolled back leaves only its marker, for the model as for people: its tools may have done something.
     """
     session = state.session(session_id)
     items: list[Item] = []
@@ -60,14 +58,14 @@ def context(state: State, session_id: str, policies: Mapping[str, str]) -> tuple
         if isinstance(entry, Summary):
             items.append(_summary(entry))
         elif entry.state != "accepted":
-            items += _kept(entry, "context", lambda run: _given(run, policies))
+            items += _cached(entry, "context", lambda run: _given(run, policies))
     return tuple(items)
 
 
 def delegated(state: State, run_id: str, call_id: str, policies: Mapping[str, str]) -> tuple[Item, ...]:
-    """Returns what the sub-agent is given that carries out a call: what it was asked, and what it has said and done.
+    """Returns the context of a sub-agent that carries out a call: its task, and its own messages and calls.
 
-    Nothing else of the conversation is its business.
+    The sub-agent gets nothing else of the conversation.
     """
     run = state.runs[run_id]
     call = run.calls[call_id]
@@ -75,7 +73,7 @@ def delegated(state: State, run_id: str, call_id: str, policies: Mapping[str, st
     return (task, *_given(run, policies, call_id))
 
 
-def _kept(run: Run, name: str, render: Callable[[Run], Iterator[Item]]) -> tuple[Item, ...]:
+def _cached(run: Run, name: str, render: Callable[[Run], Iterator[Item]]) -> tuple[Item, ...]:
     if name not in run.rendered:
         run.rendered[name] = tuple(render(run))
     return run.rendered[name]
@@ -111,7 +109,7 @@ def _shown_message(run: Run, message: Message, policies: Mapping[str, str], buff
 
 
 def _asked_on_behalf(run: Run, kind: str, subject: Message | Call) -> Iterator[Item]:
-    """Renders what people see of a sub-agent: nothing, but for a call of its own while they are asked about it."""
+    """Renders the visible part of a sub-agent: only a call of its own that waits for a person's answer."""
     if isinstance(subject, Call) and kind == "request" and subject.state == "waiting" and not run.ended:
         yield _request(run, subject)
 
@@ -128,7 +126,7 @@ def _visible(
             origin="user",
             metadata=dict(message.metadata),
         )
-    elif content.text or content.reasoning:  # a message of nothing but calls is shown by its calls
+    elif content.text or content.reasoning:  # a message with nothing but calls is displayed by its calls
         yield Item(
             kind="assistant",
             text=content.text,
@@ -144,7 +142,7 @@ def _visible(
 
 
 def _request(run: Run, call: Call) -> Item:
-    """Renders a request; one about which a person is asked is still open, so that a page opened now can ask."""
+    """Renders a request; one that waits for a person's answer is open, so that a page opened now can display it."""
     return Item(
         kind="tool_call",
         id=f"{run.run_id}/{call.call_id}",
@@ -172,7 +170,7 @@ def _closure(run: Run, call: Call) -> Item:
 
 
 def _missing_closures(run: Run) -> Iterator[Item]:
-    """Renders the closures that the policy ``orphans: on_read`` leaves to the reader, and says so."""
+    """Renders the closures that the policy ``orphans: on_read`` leaves to the read, marked as repaired."""
     for call in run.calls.values():
         if call.open and call.speaker == LEAD and run.messages[call.message_id].state != "superseded":
             outcome = OUTCOMES[call.state]
@@ -209,7 +207,7 @@ def _summary(summary: Summary) -> Item:
 
 
 def _given(run: Run, policies: Mapping[str, str], of_call: str | None = None) -> Iterator[Item]:
-    """Renders what the lead is given of a run, or of its own words the sub-agent that carries out ``of_call``."""
+    """Renders a run for the lead's context, or that of the sub-agent that carries out ``of_call``."""
     user_only = policies.get("stopped_turn") == "user_only"
     partials = policies.get("partial_in_context") != "none" and not user_only
     own = (message for message in run.messages.values() if message.speaker.call_id == of_call)

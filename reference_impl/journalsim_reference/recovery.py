@@ -1,13 +1,11 @@
-"""What a new process adds for the runs that a crash left open.
+"""Ends the runs that a crash left open, when a new process starts.
 
-Recovery adds only what the rows prove.  Text that was in the buffers is gone, so
-an open message keeps what had been spilled into ``message.delta`` rows and, if
-that is nothing, is not kept at all.  A call that had started may have taken
-effect: its closure says ``unknown``.  A run that somebody had stopped was
-stopped; any other crashed.
+Recovery adds only facts that the rows prove.  Text in the buffers is lost, so an open message is stored with the text
+that had been spilled into ``message.delta`` rows, and dropped if there is none.  A call that had started may have taken
+effect: its closure has the outcome ``unknown``.  A run with a durable stop ends with the cause of that stop; any other
+has crashed.
 
-It is idempotent: once its rows are folded in no run is open, and a second pass
-adds nothing.
+Recovery is idempotent: once its rows are folded in no run is open, and a second pass adds nothing.
 """
 
 from __future__ import annotations
@@ -22,8 +20,8 @@ def recover(state: State, stamp: Stamp, *, closures: bool) -> tuple[Event, ...]:
 
     Args:
         state: the journal as a new process finds it.
-        stamp: of the new process; its epoch is higher than any before.
-        closures: whether open calls get a closure here rather than when they are read.
+        stamp: the stamp of the new process; its epoch is higher than any before.
+        closures: True closes open calls here; False leaves their closures to the read.
     """
     rows: list[Event] = []
     for run in state.active_runs():

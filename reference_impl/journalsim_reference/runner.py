@@ -1,4 +1,4 @@
-"""The reference journal as the harness sees it."""
+"""Adapts the reference journal to the harness."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ class ReferenceJournal:
 
     Args:
         open_store: opens the store in a folder, or on the disk of the ports.
-        server_class: the process; a variation of the journal is a subclass of it.
+        server_class: the class of the process; a variation of the journal is a subclass of it.
     """
 
     capabilities = CAPABILITIES
@@ -68,17 +68,17 @@ class ReferenceJournal:
 
     @property
     def server(self) -> Server:
-        """The process that is up, or that went down last."""
+        """The running process, or the latest one."""
         assert self._server is not None, "setup comes first"
         return self._server
 
     async def setup(self, where: str, ports: Ports) -> None:
-        """Starts a server on folder ``where``; a run that an earlier one left open is ended first."""
+        """Starts a server on folder ``where``; it first ends the runs that an earlier process left open."""
         self._server = self._server_class(self._open_store(where, ports), ports)
         await self._server.recover()
 
     async def start(self, session_id: str, text: str, key: str) -> str:
-        """Admits a prompt; it is durable when this returns the run's id."""
+        """Accepts a prompt, which is durable when this returns the run's id."""
         return await self.server.start(session_id, text, key)
 
     async def stop(self, session_id: str, run_id: str, mode: StopMode = "interrupt") -> str:
@@ -86,23 +86,23 @@ class ReferenceJournal:
         return await self.server.stop(session_id, run_id, mode)
 
     async def answer(self, session_id: str, run_id: str, call_id: str, approved: bool) -> str:
-        """A person approves or denies a tool call; the answer is durable when this returns."""
+        """Takes a person's answer about a tool call; the answer is durable when this returns."""
         return await self.server.answer(session_id, run_id, call_id, approved)
 
     def read(self, session_id: str) -> tuple[Item, ...]:
-        """Returns what a page opened now would show."""
+        """Returns the items that a page opened now would display."""
         return self.server.read(session_id)
 
     async def attach(self, request: StreamRequest) -> StreamAnswer:
-        """Answers a reader; what it will be told is settled when this returns."""
+        """Answers a reader; the reader's first frames are settled when this returns."""
         return self.server.attach(request)
 
     def cursor(self, session_id: str) -> str | None:
-        """Returns the cursor of whoever reads the history at this moment: nothing is between the two."""
+        """Returns the cursor of a reader that reads the history at this moment, with no event between the two."""
         return self.server.cursor(session_id)
 
     def context(self, session_id: str) -> tuple[Item, ...]:
-        """Returns what the next model call would be given."""
+        """Returns the context of the next model call."""
         return self.server.context(session_id)
 
     async def annotate(self, session_id: str, item_id: str, metadata: Mapping[str, Any]) -> None:
@@ -110,23 +110,23 @@ class ReferenceJournal:
         await self.server.annotate(session_id, item_id, metadata)
 
     async def compact(self, session_id: str) -> None:
-        """Replaces what the model is given by a summary."""
+        """Replaces the model's context by a summary."""
         await self.server.compact(session_id)
 
     async def clear(self, session_id: str) -> None:
-        """Begins the history anew."""
+        """Empties the history; the rows stay."""
         await self.server.clear(session_id)
 
     async def disconnected(self, session_id: str, client: str) -> None:
-        """A reader's connection went away."""
+        """Takes the news that a reader's connection broke."""
         await self.server.disconnected(session_id, client)
 
     def statistics(self) -> Statistics:
-        """Returns the sizes of what is held in memory."""
+        """Returns the sizes of the state in memory."""
         return self.server.statistics()
 
     def crash(self) -> None:
-        """Drops the process: nothing that is not committed will ever be."""
+        """Drops the process: uncommitted rows are lost."""
         if self._server is not None:  # a process may die while it opens its store
             self._server.writer.store.crash()
 

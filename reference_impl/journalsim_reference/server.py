@@ -1,4 +1,4 @@
-"""The journal as a running process: what it does when it is asked."""
+"""Runs the journal as a server process: implements its verbs."""
 
 from __future__ import annotations
 
@@ -33,15 +33,15 @@ class KeyReused(RunBusy):
 
 
 class StaleRevision(RunBusy):
-    """The history has moved on since a rewrite of it was begun; nothing was rewritten."""
+    """The history has moved on since the rewrite began; nothing was rewritten."""
 
 
 class Server:
     """One server process.
 
     Args:
-        store: just opened.
-        ports: what the harness plants.
+        store: a store that was just opened.
+        ports: the ports of the harness.
     """
 
     writer_class: ClassVar[type[Writer]] = Writer
@@ -53,7 +53,7 @@ class Server:
         self.state = self.writer.state
 
     async def recover(self) -> None:
-        """Reads the store, and ends what an earlier process left open."""
+        """Reads the store, and ends the runs that an earlier process left open."""
         async with self.ports.step("store.load"):
             for event in self.writer.store.load():
                 self.state.apply(event)
@@ -65,7 +65,12 @@ class Server:
     # --- runs
 
     async def start(self, session_id: str, text: str, key: str) -> str:
-        """Admits a prompt and returns the id of its run, which is durable by then."""
+        """Accepts a prompt and returns the id of its run, which is durable by then.
+
+        Raises:
+            RunBusy: the session is busy, or the server is shutting down; nothing was done.
+            KeyReused: the key belongs to another text.
+        """
         async with self.writer.critical(session_id):
             known = self.state.session(session_id).keys.get(key)
             if self.writer.closing:
@@ -86,7 +91,7 @@ class Server:
             if isinstance(decision, Refused):
                 raise RunBusy(f"{session_id} has an active run") if decision.reason == "busy" else KeyReused(key)
             if known is None:
-                # In the same breath as the row: an accepted run without a worker would never end.
+                # In the same step as the row: an accepted run without a worker would never end.
                 self.writer.controls[run_id] = Control()
                 self.ports.spawn(f"worker:{run_id}", self.worker_class(self.writer, self.state.runs[run_id]).run)
         return run_id
@@ -98,7 +103,7 @@ class Server:
     async def stop(
         self, session_id: str, run_id: str, mode: StopMode = "interrupt", cause: str = "stopped", by: str = "person"
     ) -> str:
-        """Stops the named run, whatever it is doing, and returns what became of the wish."""
+        """Stops the named run in any state, and returns ``stopping``, ``ended`` or ``unknown``."""
         async with self.writer.critical(session_id):
             decision = self.writer.commit(
                 lambda stamp: decide_stop(
@@ -117,7 +122,7 @@ class Server:
         return "stopping"
 
     async def answer(self, session_id: str, run_id: str, call_id: str, approved: bool) -> str:
-        """Takes a person's answer about a call that waits, and returns what became of it."""
+        """Takes a person's answer about a waiting call, and returns ``resolved``, ``late`` or ``unknown``."""
         async with self.writer.critical(session_id):
             decision = self.writer.commit(
                 lambda stamp: decide_answer(self.state, stamp, session_id, run_id, call_id, approved=approved)
@@ -127,13 +132,13 @@ class Server:
         return "resolved"
 
     async def disconnected(self, session_id: str, client: str) -> None:
-        """A reader went away: nothing to the journal, unless the policy makes it a stop with a cause of its own."""
+        """Takes a disconnection, which does nothing, unless the policy makes it a stop with a cause of its own."""
         if self.writer.policies["disconnect"] == "cancel":
             for run in self.state.session(session_id).active_runs():
                 await self.stop(session_id, run.run_id, cause="disconnected", by=client)
 
     async def shutdown(self) -> None:
-        """Ends active runs in good order and closes the store; does nothing more if the process has fenced itself."""
+        """Ends active runs in good order and closes the store; does nothing if the process has fenced itself."""
         self.writer.closing = True
         if self.writer.fenced:
             return
@@ -147,11 +152,11 @@ class Server:
     # --- views
 
     def read(self, session_id: str) -> tuple[Item, ...]:
-        """Returns what a page opened now would show."""
+        """Returns the items that a page opened now would display."""
         return self.writer.shown(session_id)
 
     def context(self, session_id: str) -> tuple[Item, ...]:
-        """Returns what the next model call would be given."""
+        """Returns the context of the next model call."""
         return self.writer.given(session_id)
 
     def attach(self, request: StreamRequest) -> StreamAnswer:
@@ -159,11 +164,11 @@ class Server:
         return self.writer.streams.attach(request)
 
     def cursor(self, session_id: str) -> str | None:
-        """Returns the cursor of whoever has read the history at this moment."""
+        """Returns the cursor of a reader that has read the history at this moment."""
         return self.writer.streams.cursor(session_id)
 
     def status(self, session_id: str) -> Mapping[str, Any]:
-        """Returns what is going on in a session, for those who only look."""
+        """Returns the status of a session for pollers."""
         return self.writer.streams.status(session_id)
 
     def statistics(self) -> Statistics:
@@ -181,7 +186,11 @@ class Server:
     # --- maintenance
 
     async def annotate(self, session_id: str, message_id: str, metadata: Mapping[str, Any]) -> None:
-        """Sets flags of a message."""
+        """Sets flags of a message.
+
+        Raises:
+            LookupError: the session has no such message.
+        """
         async with self.writer.critical(session_id):
             decision = self.writer.commit(
                 lambda stamp: decide_annotate(self.state, stamp, session_id, message_id, metadata)
@@ -190,7 +199,12 @@ class Server:
             raise LookupError(f"{session_id} shows no message {message_id!r}")
 
     async def compact(self, session_id: str) -> None:
-        """Has the model sum up the history so far, and gives later calls the summary in its place."""
+        """Lets the model summarise the history, and replaces the context of later calls by the summary.
+
+        Raises:
+            StaleRevision: the session is busy, or changed meanwhile; nothing was rewritten.
+            ModelError: the model gave no whole summary.
+        """
         session = self.state.session(session_id)
         if session.active_runs():
             raise StaleRevision(f"{session_id} is busy: nothing was rewritten")
@@ -213,7 +227,11 @@ class Server:
         )
 
     async def clear(self, session_id: str) -> None:
-        """Begins the history anew; the rows stay."""
+        """Empties the history; the rows stay.
+
+        Raises:
+            StaleRevision: the session is busy, or changed meanwhile; nothing was rewritten.
+        """
         base = self.state.session(session_id).revision
         await self._rewrite(session_id, lambda stamp: decide_clear(self.state, stamp, session_id, base=base))
 

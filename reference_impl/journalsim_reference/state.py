@@ -1,9 +1,8 @@
-"""What the rows add up to.
+"""Folds the rows into the state of the journal.
 
-:meth:`State.apply` folds one row into the state and refuses what the lifecycle
-tables do not list, a gap in the numbers of a run, or a writer whose epoch is
-over.  Everything that the journal knows it knows from here, so a process that
-starts anew on the same rows knows the same.
+:meth:`State.apply` folds one row into the state.  It refuses a row that the lifecycle tables do not list, a gap in the
+numbers of a run, and a writer whose epoch is over.  All knowledge of the journal comes from here, so a new process on
+the same rows has the same state.
 """
 
 from __future__ import annotations
@@ -25,10 +24,10 @@ class BrokenSequence(Exception):
 
 @frozen
 class Speaker:
-    """Whose message it is: the lead's, or that of the sub-agent that carries out one of its calls.
+    """The author of a message: the lead, or the sub-agent that carries out one of its calls.
 
     Attributes:
-        actor: as in the rows.
+        actor: the actor in the rows.
         call_id: the lead's call that is being carried out; None for the lead itself.
     """
 
@@ -44,13 +43,13 @@ class Message:
     """One logical message, under the id that the journal minted.
 
     Attributes:
-        message_id: never changes.
-        run_id: whose message.
+        message_id: the id, which never changes.
+        run_id: the run of the message.
         role: ``user`` or ``assistant``.
-        speaker: who says it; people speak to the lead, so theirs counts as the lead's.
-        state: of :data:`journalsim_reference.lifecycle.MESSAGE`.
-        content: what the rows hold: spilled text while it is open, then what was kept.
-        cause: of an interrupted one.
+        speaker: the author; people speak to the lead, so theirs counts as the lead's.
+        state: a state of :data:`journalsim_reference.lifecycle.MESSAGE`.
+        content: the content in the rows: spilled text while the message is open, then its stored content.
+        cause: for an interrupted message, why.
         metadata: flags set by annotations.
         row: event id of the row that gave it its content.
     """
@@ -71,15 +70,15 @@ class Call:
     """One tool call: its request, and its closure once there is one.
 
     Attributes:
-        call_id: the provider's.
-        message_id: that asked for it.
-        name: of the tool.
-        arguments: as streamed.
-        speaker: who asks.
-        state: of :data:`journalsim_reference.lifecycle.TOOL_CALL`.
-        approved: what was answered about it; None if nobody was asked, or nobody has answered.
-        text: of the closure.
-        outcome: of a closure that nobody returned.
+        call_id: the provider's id.
+        message_id: the message that requested it.
+        name: name of the tool.
+        arguments: the arguments as streamed.
+        speaker: the speaker that requested it.
+        state: a state of :data:`journalsim_reference.lifecycle.TOOL_CALL`.
+        approved: the person's answer; None if there is no question or no answer.
+        text: text of the closure.
+        outcome: for an aborted call, its known outcome.
     """
 
     call_id: str
@@ -94,7 +93,7 @@ class Call:
 
     @property
     def open(self) -> bool:
-        """Whether it has no closure yet."""
+        """True if the call has no closure yet."""
         return self.state in OUTCOMES
 
 
@@ -103,18 +102,18 @@ class Run:
     """One run.
 
     Attributes:
-        run_id: minted by the journal.
+        run_id: the id that the journal minted.
         session_id: its conversation.
         key: the client's request key.
         accepted_at: virtual nanoseconds.
-        state: of :data:`journalsim_reference.lifecycle.RUN`.
+        state: a state of :data:`journalsim_reference.lifecycle.RUN`.
         cause: why it ended, or is about to.
         seq: number of its last row.
-        epoch: of its last row.
+        epoch: epoch of its last row.
         messages: in order of opening, the person's first.
-        calls: in order of request; one that a later attempt asks for anew takes the place of the earlier.
-        entries: what a history shows, in the order of the rows: (``message``, ``request`` or ``closure``, whose).
-        rendered: projections of this run that no row has changed since, by name.
+        calls: in order of request; a call that a later attempt requests again replaces the earlier one.
+        entries: the parts of the history, in the order of the rows: (``message``, ``request`` or ``closure``, subject).
+        rendered: cached projections of this run, by name; each row clears them.
     """
 
     run_id: str
@@ -132,12 +131,12 @@ class Run:
 
     @property
     def ended(self) -> bool:
-        """Whether it has its terminal."""
+        """True if the run has its terminal."""
         return self.state in ENDED
 
     @property
     def discarded(self) -> bool:
-        """Whether a rollback took everything back."""
+        """True if a rollback took everything back."""
         return self.ended and self.cause == "rolled_back"
 
     def open_messages(self) -> Iterator[Message]:
@@ -145,13 +144,13 @@ class Run:
         return (message for message in self.messages.values() if message.state == "open")
 
     def waiting_calls(self) -> Iterator[Call]:
-        """Yields the calls about which a person has been asked, and has not answered."""
+        """Yields the calls that wait for a person's answer."""
         return (call for call in self.calls.values() if call.state == "waiting")
 
 
 @define(eq=False)
 class Summary:
-    """What a compaction put in the place of everything before it, for the model."""
+    """The summary of a compaction, which replaces everything before it for the model."""
 
     row: str
     text: str
@@ -165,10 +164,10 @@ class Session:
         session_id: its id.
         entries: runs and summaries, in order.
         keys: run of each request key.
-        revision: how many rows it has: what a rewrite must be based on.
+        revision: number of its rows; a rewrite must be based on it.
         seq: number of its last row that belongs to no run.
-        shown_from: index of the first entry that a page shows.
-        given_from: index of the first entry that the model is given.
+        shown_from: index of the first entry that a page displays.
+        given_from: index of the first entry of the model's context.
     """
 
     session_id: str
@@ -185,7 +184,7 @@ class Session:
 
 
 class State:
-    """Everything that the rows say."""
+    """The state of the whole journal, folded from its rows."""
 
     def __init__(self) -> None:
         self.sessions: dict[str, Session] = {}
@@ -257,7 +256,7 @@ class State:
         run.state, run.cause = state, cause
 
     def _nothing(self, run: Run, event: Event) -> None:
-        """Audit rows change no state."""
+        """Changes nothing: audit rows have no effect on the state."""
 
     def _message_opened(self, run: Run, event: Event) -> None:
         speaker = Speaker(event.actor, event.payload.get("for_call"))

@@ -1,14 +1,12 @@
-"""Readers: who watches a session, from where, and until when.
+"""Serves readers: decides who watches a session, from which position, and until when.
 
-Everything that readers are told is entered here in the critical section that
-makes it true, right after its row is in the journal.  A reader then pulls: there is
-no buffer of its own, only its position in the session's log, so a slow reader
-costs no more than the log may hold, and one that is so slow that its position has been
-dropped is told so and sent away.  To attach is one step without a wait: what is replayed and what is
-live are told apart by nobody.
+The journal enters every frame here in the critical section that makes it true, right after its row is in the journal. A
+reader then pulls: it has no buffer of its own, only its position in the session's log.  So a slow reader costs no more
+than the log may hold, and a reader whose position has been dropped receives a gap and the end of its stream. Attaching
+is one step without a wait, so there is no seam between replayed and live frames.
 
-A stream ends when the session has nothing more to tell: the terminal is always
-the last frame of it.  ``stream.end`` says why the *stream* is over.
+A stream ends when the session has no active run: the terminal is always its last frame.  ``stream.end`` states why the
+*stream* is over.
 """
 
 from __future__ import annotations
@@ -34,10 +32,10 @@ EndReason = Literal["run_terminal", "gap", "slow_consumer", "server_closed"]
 
 @define(eq=False)
 class Reader:
-    """Somebody who watches.
+    """A reader who watches.
 
     Attributes:
-        position: in the log, behind what it has been sent.
+        position: position in the log, behind the last frame sent to the reader.
     """
 
     position: int
@@ -45,12 +43,12 @@ class Reader:
 
 @define(eq=False)
 class Channel:
-    """What there is of a session for its readers.
+    """The readers of a session, and their log.
 
     Attributes:
-        log: what they are told.
+        log: the frames of the session.
         waiting: readers at its end.
-        readers: those whose stream has begun.
+        readers: readers whose stream has begun.
     """
 
     log: FrameLog
@@ -63,13 +61,13 @@ class Streams:
 
     Args:
         state: the journal.
-        policies: of the process.
-        buffered: text of open messages that has no row yet.
+        policies: the policies of the process.
+        buffered: returns the text of an open message that has no row yet.
 
     Attributes:
-        rows_max: how many entries the log of each session keeps.
-        bytes_max: how many bytes of them.
-        heartbeat_s: after how long a silence a comment is sent; None for never.
+        rows_max: the largest number of entries in the log of each session.
+        bytes_max: the largest number of bytes in such a log.
+        heartbeat_s: the silence after which a comment is sent, seconds; None for never.
     """
 
     def __init__(self, state: State, policies: Mapping[str, str], buffered: Buffered) -> None:
@@ -82,38 +80,38 @@ class Streams:
         self._channels: dict[str, Channel] = {}
         self._closed = False
 
-    # --- what there is to tell
+    # --- entering frames
 
     def restore(self, event: Event) -> None:
         """Enters a row that an earlier process wrote, just folded in."""
         self.enter(event, frame(self._state, event), safe=True)
 
-    def enter(self, event: Event, told: Frame | None, *, safe: bool) -> None:
+    def enter(self, event: Event, live: Frame | None, *, safe: bool) -> None:
         """Enters a row that has just been appended; ``safe`` if it is on the disk."""
         channel = self.channel(event.session_id)
         if event.run_id.startswith("@"):
             if event.payload.get("operation") == "clear":
                 channel.log.forget()
         elif safe:
-            channel.log.add_row(event.run_id, event.seq, told)
-        elif told is not None:
-            channel.log.add_shown(event.run_id, told)
+            channel.log.add_row(event.run_id, event.seq, live)
+        elif live is not None:
+            channel.log.add_shown(event.run_id, live)
         channel.waiting.unpark_all()
 
-    def show(self, session_id: str, told: Frame) -> None:
-        """Enters a frame that is told before it has a row."""
+    def show(self, session_id: str, live: Frame) -> None:
+        """Enters a frame that is sent before it has a row."""
         channel = self.channel(session_id)
-        channel.log.add_shown(told.run_id, told)
+        channel.log.add_shown(live.run_id, live)
         channel.waiting.unpark_all()
 
     def close(self) -> None:
-        """Nothing more will be told: readers who have been told everything are sent away."""
+        """Ends all streams: no further frame comes, and readers who have received everything are disconnected."""
         self._closed = True
         for channel in self._channels.values():
             channel.waiting.unpark_all()
 
     def channel(self, session_id: str) -> Channel:
-        """Returns what there is for the readers of a session."""
+        """Returns the channel of a session."""
         if session_id not in self._channels:
             self._channels[session_id] = Channel(FrameLog(self.rows_max, self.bytes_max))
         return self._channels[session_id]
@@ -121,11 +119,11 @@ class Streams:
     # --- looking
 
     def cursor(self, session_id: str) -> str | None:
-        """Returns the cursor of a reader who knows all that the history shows at this moment."""
+        """Returns the cursor of a reader who has received everything in the history at this moment."""
         return self.channel(session_id).log.last_id if session_id in self._state.sessions else None
 
     def status(self, session_id: str) -> Mapping[str, Any]:
-        """Returns what is going on, for people and programs that look; it is no cursor."""
+        """Returns the status of a session for people and programs; it is no cursor."""
         session = self._state.session(session_id)
         runs = (entry for entry in reversed(session.entries) if isinstance(entry, Run))
         run = next(iter(session.active_runs() or runs), None)
@@ -136,7 +134,7 @@ class Streams:
 
     @property
     def reader_bytes(self) -> int:
-        """The most that is kept for one reader; up to ``bytes_max``."""
+        """The most bytes held for one reader, up to ``bytes_max``."""
         sizes = (channel.log.waiting_bytes(reader.position) for channel, reader in self._readers())
         return max(sizes, default=0)
 
@@ -146,7 +144,7 @@ class Streams:
     # --- readers
 
     def attach(self, request: StreamRequest) -> StreamAnswer:
-        """Answers a reader; what it will be told is settled when this returns."""
+        """Answers a reader; the reader's first frames are settled when this returns."""
         if request.session_id not in self._state.sessions:
             return StreamAnswer(status=404)
         decision = self.decide(request)
@@ -157,12 +155,12 @@ class Streams:
         return StreamAnswer(status=200, body=self.body(request.session_id, channel, decision, begin))
 
     def decide(self, request: StreamRequest) -> Decision:
-        """Decides what a reader of a session that exists is given."""
+        """Decides how to attach a reader of an existing session."""
         log = self.channel(request.session_id).log
         return decide_attach(self._state, log, request.session_id, request.cursor, self._policies)
 
     def begin(self, decision: Decision, log: FrameLog) -> list[bytes]:
-        """Returns what comes first: how the cursor was understood, and the runs that come in one piece."""
+        """Returns the first events: the control event ``stream.open``, and the runs that come in one piece."""
         opened = Control(
             kind="stream.open",
             attachment=decision.attachment,
@@ -171,7 +169,7 @@ class Streams:
             message_id=decision.message_id,
         )
         whole = list(decision.first_frames(self._buffered))
-        ids = [None] * (len(whole) - 1) + [log.last_id]  # all of it has been applied, or nothing
+        ids = [None] * (len(whole) - 1) + [log.last_id]  # the page has applied all of it, or nothing
         return [encode_control(opened), *map(encode_frame, whole, ids)]
 
     async def body(
@@ -193,7 +191,7 @@ class Streams:
                     reader.position += 1
                     if entry.run_id in decision.others:
                         continue
-                    for piece in self.told(log, decision, entry):
+                    for piece in self.events_of(log, decision, entry):
                         yield piece
                 elif self.over(session_id):
                     yield _end(decision.run_id, "run_terminal")
@@ -209,16 +207,16 @@ class Streams:
             channel.readers.remove(reader)
 
     def missed(self, log: FrameLog, reader: Reader) -> bool:
-        """Returns whether what a reader comes to next is not kept any more."""
+        """Returns True if the log has dropped the reader's next entry."""
         return reader.position < log.low
 
-    def told(self, log: FrameLog, decision: Decision, entry: Entry) -> Iterator[bytes]:
-        """Yields what the reader whom a decision is about is told of an entry."""
+    def events_of(self, log: FrameLog, decision: Decision, entry: Entry) -> Iterator[bytes]:
+        """Yields the events of an entry for the reader of a decision."""
         if entry.frame is not None:
             yield encode_frame(entry.frame, self.id_of(entry))
 
     def gap(self, run_id: str | None, reason: str) -> bytes:
-        """Returns what a reader is sent who misses something."""
+        """Returns the event for a reader who misses frames."""
         return encode_control(Control(kind="stream.gap", run_id=run_id, reason=reason))
 
     def id_of(self, entry: Entry) -> str | None:
@@ -226,7 +224,7 @@ class Streams:
         return entry.id
 
     def over(self, session_id: str) -> bool:
-        """Returns whether a reader who has been told everything has nothing more to wait for."""
+        """Returns True if no further frame will come to a reader who has received everything."""
         return not self._state.session(session_id).active_runs()
 
     async def _woken(self, channel: Channel) -> bool:

@@ -1,23 +1,21 @@
-"""One run, from its prompt to its terminal.
+"""Carries out one run, from its prompt to its terminal.
 
-The worker owns nothing that matters: text is with the writer, rows are in the
-journal, and the terminal is decided there.  When a stop cancels it, it lets
-go of the model and the tools; what it must still write, it writes behind a
-shield:
+The worker holds no state that must survive: text is with the writer, rows are in the journal, and the terminal is
+decided there.  When a stop cancels the worker, it closes the model's stream and the tools, and finishes its writes
+behind a shield:
 
-* a completion that was received is appended, however the stop raced with it;
+* a completion that was received is appended, also when a stop races with it;
 * so is the result of a tool that returned;
-* and the run's last batch, with its marker, follows when everything has let go.
+* and the run's last batch, with its marker, follows when everything is closed.
 
-A time limit works like a stop that nobody has to press: what it cuts off unwinds in
-the same way, and whichever of the two is durable first says how the run ended.
+A time limit works like a stop without a person: the cancelled work unwinds in the same way, and the first durable one
+of the two determines how the run ended.
 
-A sub-agent is a worker of the same run that speaks in its own name.  It has no
-terminal: what it says last is the result of the lead's call.
+A sub-agent is a worker of the same run that speaks in its own name.  It has no terminal: its last answer is the result
+of the lead's call.
 
-A cancellation without a stop in the journal is the process coming down around
-the worker.  It then writes nothing: the next process finds the run open and ends
-it with the cause that is true.
+A cancellation without a stop in the journal means that the process is ending around the worker.  The worker then writes
+nothing: the next process finds the run open and ends it with the true cause.
 """
 
 from __future__ import annotations
@@ -41,7 +39,7 @@ from journalsim_reference.state import LEAD, Call, Speaker
 from journalsim_reference.stores.base import StoreError
 
 TURNS_MAX = 64
-"""Model calls of one speaker in one run: a model that asks for tools that often is going in circles."""
+"""The most model calls of one speaker in one run: a model that requests tools that often is going in circles."""
 
 NO_DELEGATION = "This call was not started: a sub-agent cannot call another one."
 
@@ -78,17 +76,17 @@ class Worker(ModelCalls):
             await self.writer.controls[first.run_id].done.wait()
 
     async def work(self) -> None:
-        """Carries on a conversation with the model until it has no further wish."""
+        """Carries on a conversation with the model until it requests no further tool."""
         run = self.run_state
-        # Refused only when a stop was first, and then the next checkpoint raises.
+        # Refused only after an earlier stop, and then the next checkpoint raises.
         await self.append(lambda stamp: decide_start(self.state, stamp, run.run_id))
         if await self.converse() is None:
-            await self.end("run.failed", "failed", self.trouble)
+            await self.end("run.failed", "failed", self.failure)
         else:
             await self.end("run.completed", None)
 
     async def converse(self) -> Response | None:
-        """Asks the model and runs its tools, and returns the last response; None when there is none to be had."""
+        """Calls the model and runs its tools, and returns the last response; None if the model gives none."""
         for _ in range(TURNS_MAX):
             response = await self.ask()
             if response is None:
@@ -97,7 +95,7 @@ class Worker(ModelCalls):
             if response.reason != "tool_use" or not calls:
                 return response
             await self.run_tools(calls)
-        self.trouble = f"the model asked for tools {TURNS_MAX} times"
+        self.failure = f"the model asked for tools {TURNS_MAX} times"
         return None
 
     # --- tools
@@ -109,7 +107,7 @@ class Worker(ModelCalls):
                 nursery.start_soon(self.run_tool, call, name=f"tool:{call.call_id}")
 
     async def run_tool(self, call: Call) -> None:
-        """Runs one call, once a person has agreed where one must, and keeps its result the moment it returns."""
+        """Runs one call, after a person's approval where the tool needs it, and stores its result at once."""
         run_id, traits = self.run_state.run_id, self.writer.ports.tool_traits(call.name)
         if traits.agent and self.speaker != LEAD:
             await self.append(lambda stamp: decide_decline(self.state, stamp, run_id, call.call_id, NO_DELEGATION))
@@ -119,16 +117,16 @@ class Worker(ModelCalls):
                 await self.carry_out(call, agent=traits.agent)
 
     async def approved(self, call: Call) -> bool:
-        """Asks a person about a call and waits for the answer, however long that takes."""
+        """Requests a person's approval of a call and waits for the answer without a limit."""
         run_id = self.run_state.run_id
         answered = self.writer.controls[run_id].answered[call.call_id] = trio.Event()
-        # Refused only when a stop was first, and then the wait raises.
+        # Refused only after an earlier stop, and then the wait raises.
         await self.append(lambda stamp: decide_ask(self.state, stamp, run_id, call.call_id))
         await answered.wait()
         return call.state == "answered"
 
     async def carry_out(self, call: Call, *, agent: bool) -> None:
-        """Lets a call that is written down as started have its effect, within the time limit."""
+        """Executes a call that is recorded as started, within the time limit."""
         run_id, state, buffered = self.run_state.run_id, self.state, self.writer.snapshot
         kind: Ending = "tool.completed"
         text = ""
@@ -151,11 +149,11 @@ class Worker(ModelCalls):
         return await self.writer.ports.call_tool(self.run_state.run_id, wish)
 
     async def delegate(self, call: Call) -> str:
-        """Has a sub-agent answer a call, and returns what it says last."""
+        """Lets a sub-agent answer a call, and returns its last answer."""
         agent = type(self)(self.writer, self.run_state, Speaker(f"sub:{call.name}", call.call_id))
         response = await agent.converse()
         if response is None:
-            raise ToolError(agent.trouble)
+            raise ToolError(agent.failure)
         said = (self.run_state.messages[message_id].content.text for message_id in response.messages)
         return "\n".join(text for text in said if text)
 
@@ -166,7 +164,7 @@ class Worker(ModelCalls):
         await self.append(lambda stamp: self.last_batch(stamp, kind, cause, reason))
 
     def last_batch(self, stamp: Stamp, kind: Terminal, cause: str | None, reason: str) -> Decision:
-        """Decides on the last batch of the run, the terminal at its end."""
+        """Decides about the last batch of the run, with the terminal at its end."""
         return decide_end(
             self.state,
             stamp,

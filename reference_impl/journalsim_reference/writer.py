@@ -1,22 +1,17 @@
-"""The one writer of a process: state, store, buffers, and the critical section around them.
+"""Writes the journal: holds state, store and buffers of a process, and the critical section around them.
 
-Every operation is one ``store.append`` step.  Inside it nothing waits: the
-decision is taken on the state as it is, its rows are written, folded in and
-announced, and only then may anybody else look.  So a decision is never taken on
-a state that is about to change, a row is never announced before it is durable,
-and a buffer is never dropped before its row is.
+Every operation is one ``store.append`` step.  Inside it nothing waits: the decision is taken on the state as it is, its
+rows are written, folded in and announced, and only then may any other task look.  So a decision is never taken on a
+state that is about to change, a row is never announced before it is durable, and a buffer is never dropped before its
+row is.
 
-When the store fails
---------------------
-A batch that was certainly not kept is given again, at once and then, by a worker,
-after pauses: a disk that was full for a moment costs time and nothing else.  One
-whose outcome is unknown is looked for: what the store then returns is certain, and
-the batch, whose ids the journal minted, is there or is given again.  Nothing is
-folded in or announced on anything less.
+When the store fails -------------------- A batch that was certainly not stored is appended again, at once and then, by
+a worker, after pauses: a disk that was full for a moment costs only time.  A batch with an unknown outcome is looked
+for: the rows that the store then returns are certain, and the batch, whose ids the journal minted, is among them or is
+appended again.  The journal folds in and announces only certain rows.
 
-If the store cannot even tell, or a newer process has opened it, the process fences
-itself: it lets go of the store, cancels its workers and writes nothing more.  Its
-rows are the next process's to read.
+If the store cannot settle the outcome, or a newer process has opened it, the process fences itself: it releases the
+store, cancels its workers and writes nothing more.  The next process reads its rows.
 """
 
 from __future__ import annotations
@@ -50,7 +45,7 @@ T = TypeVar("T")
 SECOND = 1_000_000_000  # nanoseconds
 
 TRIES_MAX = 3
-"""Times that a batch is given to the store at once: an error that comes once, or twice, is over by then."""
+"""The number of immediate attempts to append a batch: an error that comes once, or twice, is over by then."""
 
 PAUSES_NS = (100_000_000, 400_000_000, 1_600_000_000, 6_400_000_000)
 """Pauses of a worker before it tries again: a disk that is full for longer than some seconds stays full."""
@@ -58,12 +53,12 @@ PAUSES_NS = (100_000_000, 400_000_000, 1_600_000_000, 6_400_000_000)
 
 @define(eq=False)
 class Control:
-    """How a run without a terminal is reached.
+    """The signals of a run without a terminal.
 
     Attributes:
-        scope: cancelled by a stop; one that comes before the run begins is latched in it.
+        scope: cancelled by a stop; a stop before the run begins is latched in it.
         done: set when the terminal is durable.
-        answered: of each call that waits for a person, set when the answer is durable.
+        answered: for each call that waits for a person, set when the answer is durable.
     """
 
     scope: trio.CancelScope = Factory(trio.CancelScope)
@@ -75,15 +70,15 @@ class Writer:
     """Decides, writes and announces, one thing at a time.
 
     Args:
-        store: just opened.
-        ports: what the harness plants.
+        store: a store that was just opened.
+        ports: the ports of the harness.
 
     Attributes:
-        policies: every option, those that the scenario does not set at their defaults.
-        controls: of the runs without a terminal.
-        streams: of the readers who watch.
-        closing: no new work is taken.
-        fenced: why this process writes nothing more; empty as long as it does.
+        policies: every option, with the defaults of those that the scenario does not set.
+        controls: the controls of the runs without a terminal.
+        streams: the streams of the readers.
+        closing: True once no new work is accepted.
+        fenced: why this process writes nothing more; empty while it writes.
     """
 
     streams_class: ClassVar[type[Streams]] = Streams
@@ -103,11 +98,11 @@ class Writer:
 
     @property
     def closes_on_write(self) -> bool:
-        """Whether open calls are closed in the journal, rather than by whoever reads it."""
+        """True if open calls are closed in the journal, rather than when it is read."""
         return self.policies["orphans"] == "on_write"
 
     def critical(self, session_id: str) -> AbstractAsyncContextManager[None]:
-        """The one operation on the journal of a session; its body must not wait."""
+        """Returns the one operation on the journal of a session; its body must not wait."""
         return self.ports.step("store.append", touches=(f"journal:{session_id}",))
 
     async def append(self, session_id: str, decide: Callable[[Stamp], Decision]) -> Decision:
@@ -115,9 +110,9 @@ class Writer:
         return await self.insist(session_id, lambda: self.commit(decide))
 
     async def insist(self, session_id: str, work: Callable[[], T]) -> T:
-        """Does a worker's work in a critical section, and again after a pause if the store kept nothing of it.
+        """Does a worker's work in a critical section, and again after a pause if the store stored nothing of it.
 
-        A worker has nobody to tell that it failed, so if all else fails the process fences itself.
+        A worker has no caller to report a failure to, so if all attempts fail the process fences itself.
         """
         for pause_ns in PAUSES_NS:
             try:
@@ -138,22 +133,22 @@ class Writer:
         """Takes a decision and, if it has rows, makes them durable, folds them in and announces them.
 
         Raises:
-            StoreError: nothing of it is kept.
-            OutcomeUnknown: only the next process can tell.
+            StoreError: no row was stored.
+            OutcomeUnknown: only the next process can decide.
         """
         if self.fenced:
             raise StoreClosed(self.fenced)
         decision = decide(Stamp(self.store.epoch, self.ports.now_ns()))
         if decision and not isinstance(decision, Refused):
-            self._keep(decision)
+            self._store_rows(decision)
             for event in decision:
                 self.state.apply(event)
             for event in decision:
                 self._committed(event)
         return decision
 
-    def _keep(self, rows: tuple[Event, ...]) -> None:
-        """Returns when rows are certainly kept; when it raises a StoreError, they certainly are not."""
+    def _store_rows(self, rows: tuple[Event, ...]) -> None:
+        """Stores rows: returns once they are certainly stored; a StoreError means that they certainly are not."""
         barrier = self.policies["sync"] == "every_event" or any(event.kind in BARRIERS for event in rows)
         self._safe = barrier
         failure: Exception | None = None
@@ -174,7 +169,7 @@ class Writer:
         raise StoreError(f"tried {TRIES_MAX} times: {failure}") from failure
 
     def _are_there(self, rows: tuple[Event, ...], unknown: OutcomeUnknown) -> bool:
-        """Settles an unknown outcome by reading what is there."""
+        """Settles an unknown outcome by reading the store."""
         try:
             there = {event.event_id: event for event in self.store.load()}
         except StoreError as error:
@@ -189,7 +184,7 @@ class Writer:
         return True
 
     def fence(self, reason: Exception) -> None:
-        """Lets go of the store for good, and of everybody who would write to it."""
+        """Releases the store for good, and cancels every task that would write to it."""
         self.fenced = f"this process has fenced itself: {reason}"
         self.store.crash()
         self.streams.close()
@@ -198,7 +193,7 @@ class Writer:
             control.done.set()
 
     def _committed(self, event: Event) -> None:
-        """Does what may only be done once a row is durable."""
+        """Does the work that must follow a durable row."""
         if event.kind in ("message.completed", "message.interrupted", "message.superseded"):
             self.partials.evict(event.payload["message_id"])
         announced = frame(self.state, event)
@@ -218,55 +213,55 @@ class Writer:
             self.release(control, event)
 
     def release(self, control: Control, event: Event) -> None:
-        """Lets go of a run whose terminal is durable, and whoever waits for that go on."""
+        """Forgets a run whose terminal is durable, and wakes the tasks that wait for it."""
         del self.controls[event.run_id]
         control.done.set()
 
     # --- views
 
     def shown(self, session_id: str) -> tuple[Item, ...]:
-        """Returns what a page opened now would show."""
+        """Returns the items that a page opened now would display."""
         return history(self.state, session_id, self.policies, self.partials.content)
 
     def given(self, session_id: str) -> tuple[Item, ...]:
-        """Returns what the next model call is given."""
+        """Returns the context of the next model call."""
         return context(self.state, session_id, self.policies)
 
     def given_to_agent(self, run_id: str, call_id: str) -> tuple[Item, ...]:
-        """Returns what the sub-agent that carries out a call is given next."""
+        """Returns the next context of the sub-agent that carries out a call."""
         return delegated(self.state, run_id, call_id, self.policies)
 
     # --- time
 
     def time_limit(self, name: str, spent_ns: int = 0) -> trio.CancelScope:
-        """Returns a scope that is cancelled when a limit, ``spent_ns`` of which are over, is reached."""
+        """Returns a scope that is cancelled at a limit, ``spent_ns`` nanoseconds of which are over."""
         limit_ns = self.ports.limits_ns.get(name)
         return trio.CancelScope() if limit_ns is None else trio.move_on_after(max(0, limit_ns - spent_ns) / SECOND)
 
     # --- buffers
 
     def snapshot(self, message_id: str) -> Content:
-        """Returns what an interruption keeps of an open message, on top of its rows."""
+        """Returns the text that an interruption stores for an open message, on top of its rows."""
         return self.partials.content(message_id)
 
     def holds(self, message_id: str, piece: Content) -> bool:
-        """Returns whether a piece waits in a buffer for its row, rather than being a row at once.
+        """Returns True if a piece may wait in a buffer for its row, rather than becoming a row at once.
 
-        When every event is synced, text is in the journal before anybody sees it, and
-        a crash takes nothing that was on a screen.
+        When every event is synced, text is in the journal before any page displays it, and a crash takes no displayed
+        text away.
         """
         return self.policies["sync"] != "every_event" and self.partials.fits(message_id, piece)
 
     def buffer(self, run: Run, message_id: str, piece: Content, source: str | None) -> None:
-        """Adds a piece to an open message and shows it to the readers; its row will follow."""
+        """Adds a piece to an open message and sends it to the readers; its row will follow."""
         if run.messages[message_id].state == "open":
             self.partials.add(run.run_id, message_id, piece)
 
             if (piece.text or piece.reasoning) and run.messages[message_id].speaker == LEAD:
-                told = Frame("message.delta", run.run_id, message_id, piece.text, piece.reasoning, source=source)
-                self.tell(run.session_id, told)
+                delta = Frame("message.delta", run.run_id, message_id, piece.text, piece.reasoning, source=source)
+                self.send(run.session_id, delta)
 
-    def tell(self, session_id: str, told: Frame) -> None:
-        """Tells the readers what has no row yet."""
-        self.streams.show(session_id, told)
-        self.ports.publish(session_id, told)
+    def send(self, session_id: str, frame: Frame) -> None:
+        """Sends a frame to the readers that has no row yet."""
+        self.streams.show(session_id, frame)
+        self.ports.publish(session_id, frame)

@@ -1,9 +1,8 @@
-"""What can go wrong with the harness itself, and the exit code of each.
+"""Defines the errors of the harness, and the exit code of each.
 
-A broken promise of the journal is never an exception: it is a value
-(:class:`journalsim.oracle.invariants.verdict.Violation`).  Everything here means that
-somebody misused the harness, that the system under test could not be driven,
-or that the harness is at fault.
+A violated invariant is never an exception: it is a value (:class:`journalsim.oracle.invariants.verdict.Violation`).  An
+error of this module means that somebody misused the harness, that the harness could not drive the system under test, or
+that the harness is at fault.
 """
 
 from __future__ import annotations
@@ -27,7 +26,7 @@ class Exit(IntEnum):
 
 
 class SimError(Exception):
-    """Root of all errors of the harness; ``exit_code`` is what a command ends with."""
+    """Root of all errors of the harness; ``exit_code`` is the exit code of the command."""
 
     exit_code: ClassVar[Exit] = Exit.INTERNAL
 
@@ -68,9 +67,9 @@ _SEVERITY = (
 
 
 def worst(codes: list[Exit]) -> Exit:
-    """Returns the code that a command ends with when ``codes`` all apply.
+    """Returns the exit code of a command when ``codes`` all apply.
 
-    A broken promise outranks an adapter that failed elsewhere, and both outrank
-    "inconclusive": the reader must see first what is certainly wrong.
+    A violated invariant outranks an adapter error elsewhere, and both outrank "inconclusive": a certain failure comes
+    first.
     """
     return min(codes, key=_SEVERITY.index, default=Exit.HELD)

@@ -1,8 +1,7 @@
-"""What happened in one case: the only thing that a verdict may look at.
+"""Defines the history: the events of one case, which are the only input of a verdict.
 
-A history is a list of events in the order in which they happened.  The actors
-and the hosts write it; the oracle reads it.  What an event says stands in its
-record, one class per kind (:mod:`journalsim.contract.events`).
+A history is a list of events in the order in which they happened.  The actors and the hosts write it; the oracle reads
+it.  Each event carries one record, one class per kind (:mod:`journalsim.contract.events`).
 """
 
 from __future__ import annotations
@@ -22,17 +21,16 @@ D_co = TypeVar("D_co", bound=EventRecord, covariant=True)
 
 
 class EventOf(NamedTuple, Generic[D_co]):
-    """One thing that happened.
+    """One event.
 
-    A named tuple rather than an attrs class: a case makes hundreds, and building
-    one of these costs a third.
+    A named tuple rather than an attrs class: a case makes hundreds, and building one of these costs a third.
 
     Attributes:
-        position: in the history, from 0.
-        time_ns: virtual time.
+        position: position in the history, from 0.
+        time_ns: virtual time, nanoseconds.
         step: scheduler step.
-        actor: who did it.
-        data: what happened; its class is the kind of the event.
+        actor: the actor that recorded it.
+        data: the record; its class is the kind of the event.
     """
 
     position: int
@@ -48,12 +46,12 @@ class EventOf(NamedTuple, Generic[D_co]):
 
     @property
     def run(self) -> str | None:
-        """The run's id, if one is concerned."""
+        """The event's run id, or None."""
         return self.data.run
 
     @property
     def subject(self) -> str | None:
-        """The message, turn, tool call or disk operation, if one is concerned."""
+        """The event's message, turn, tool call or disk operation, or None."""
         return self.data.subject
 
 
@@ -63,12 +61,12 @@ Event: TypeAlias = EventOf[EventRecord]
 
 @frozen(kw_only=True)
 class History:
-    """All events of one case, and what the adapter claimed.
+    """All events of one case, with the adapter's capabilities and the policies in force.
 
     Attributes:
-        events: in the order in which they happened.
-        capabilities: what the adapter claims.
-        policies: options in force, such as what a busy session does.
+        events: the events in the order in which they happened.
+        capabilities: the capabilities that the adapter declares.
+        policies: options in force, such as the treatment of a busy session.
     """
 
     events: tuple[Event, ...]
@@ -90,7 +88,7 @@ def of_kind(events: Iterable[Event], kind: type[D]) -> Iterator[EventOf[D]]:
 
 
 def is_kind(event: Event, kind: type[D]) -> TypeGuard[EventOf[D]]:
-    """Returns whether an event is of a kind."""
+    """Returns True if an event is of a kind."""
     return isinstance(event.data, kind)
 
 

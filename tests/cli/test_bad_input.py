@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from command_line import Command, Done, Write
+
 from journalsim.scenario.values.moves import VERBS
 
 HEAD = "version: 1\nname: one\n"

@@ -22,11 +22,11 @@ from pathlib import Path
 from types import ModuleType
 
 from attrs import frozen
-from journalsim.scenario.values.scenario import Scenario
 
 from journalsim.engine.hosting import Host, host
 from journalsim.hosts.loading import LoadedAdapter, load_adapter
 from journalsim.oracle.invariants.verdict import Status
+from journalsim.scenario.values.scenario import Scenario
 from journalsim.search.execute import Executor, workspace
 from journalsim.search.sweep import spell_out, undisturbed
 

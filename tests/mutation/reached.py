@@ -16,8 +16,9 @@ from pathlib import Path
 from types import FrameType
 from typing import Any
 
-from journalsim.scenario.values.scenario import Scenario
 from judging import run_scenario_once
+
+from journalsim.scenario.values.scenario import Scenario
 
 Lines = Mapping[str, frozenset[int]]
 """The lines that a scenario executes, by the name of the file in journalsim_reference."""

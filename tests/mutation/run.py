@@ -31,10 +31,11 @@ sys.path[:0] = [str(ROOT), str(ROOT / "tests/scenarios"), str(ROOT / "tests/benc
 
 from builtin import everything  # noqa: E402
 from equivalents import Equivalents  # noqa: E402
-from journalsim.scenario.values.scenario import Scenario  # noqa: E402
 from judging import Fate, Judged, judge  # noqa: E402
 from mutants import Mutant, mutants_of  # noqa: E402
 from reached import Lines, lines_of, statement  # noqa: E402
+
+from journalsim.scenario.values.scenario import Scenario  # noqa: E402
 
 CORE = ("lifecycle", "events", "content", "state", "batch", "journal", "calls", "projections", "recovery", "partials")
 CORE += ("attach", "frame_log", "frames")

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import pytest
-from journalsim.scenario.values.moves import Step
-from journalsim.scenario.values.scenario import Scenario
 
 from journalsim.case import Case
 from journalsim.errors import Exit, UsageError
@@ -12,6 +10,8 @@ from journalsim.history import trace_hash
 from journalsim.hosts.loading import load_adapter
 from journalsim.oracle.invariants.verdict import Status, Violation
 from journalsim.scenario.dump import checked, dump_scenario
+from journalsim.scenario.values.moves import Step
+from journalsim.scenario.values.scenario import Scenario
 from journalsim.search.bulk import CASES_EACH, TROUBLE_MAX, Book, Found, search_batch
 from journalsim.search.checking import run_case
 from journalsim.search.exploration import Exploration, Search, explore

@@ -7,13 +7,13 @@ from collections.abc import Iterator
 
 import pytest
 from attrs import evolve
-from journalsim.scenario.values.scenario import Scenario
-from journalsim.scenario.values.speech import Break, CallTool, NewMessage, RenameMessage, SilentEnd, Text
 
 from journalsim.contract.capabilities import Capabilities
 from journalsim.hosts.loading import LoadedAdapter
 from journalsim.scenario.disk_needs import asks_for_disk
 from journalsim.scenario.dump import checked, dump_scenario
+from journalsim.scenario.values.scenario import Scenario
+from journalsim.scenario.values.speech import Break, CallTool, NewMessage, RenameMessage, SilentEnd, Text
 from journalsim.search.bulk import drawn_tape
 from journalsim.search.generate.plan import Plan
 from journalsim.search.generate.slots import Slots

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from journalsim.scenario.values.scenario import Scenario
-
 from journalsim.oracle.invariants.judge import INVARIANTS
 from journalsim.scenario.loader import load_scenario
+from journalsim.scenario.values.scenario import Scenario
 
 ROOT = Path(__file__).parents[2]
 FILES = sorted((ROOT / "scenarios").rglob("*.race.yaml"))

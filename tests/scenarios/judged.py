@@ -6,13 +6,13 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from attrs import Factory, frozen
-from journalsim.scenario.values.scenario import Scenario
 
 from journalsim.case import Case
 from journalsim.engine.hosting import Host, host
 from journalsim.errors import UsageError
 from journalsim.hosts.loading import load_adapter
 from journalsim.oracle.expectations.judging import EXPECT
+from journalsim.scenario.values.scenario import Scenario
 from journalsim.search.execute import Executor, audited, workspace
 from journalsim.search.results import CaseResult
 from journalsim.search.scenario_run import unclaimed

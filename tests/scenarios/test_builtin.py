@@ -8,13 +8,13 @@ from pathlib import Path
 
 import pytest
 from builtin import FILES, everything, load
-from journalsim.scenario.values.scenario import Scenario
 from judged import share
 
 from journalsim.engine.hosting import Host, host
 from journalsim.errors import Exit
 from journalsim.hosts.loading import LoadedAdapter, load_adapter, zoo
 from journalsim.scenario.dump import format_text
+from journalsim.scenario.values.scenario import Scenario
 from journalsim.search.execute import Executor, workspace
 from journalsim.search.scenario_run import run_scenario, unclaimed
 from journalsim.search.sweep import spell_out, undisturbed

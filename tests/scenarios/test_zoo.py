@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 from builtin import everything
-from journalsim.scenario.values.scenario import Scenario
 from judged import judge_bug
 
 from journalsim.hosts.loading import zoo
 from journalsim.oracle.invariants.judge import INVARIANTS
+from journalsim.scenario.values.scenario import Scenario
 
 BUGS = tuple(zoo())
 STRIDE = 10

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import pytest
-from journalsim.scenario.values.scenario import Scenario
 
 from journalsim.engine import guards
 from journalsim.errors import AdapterError, Exit, UsageError
 from journalsim.hosts.loading import load_adapter
 from journalsim.scenario.loader import load_scenario
+from journalsim.scenario.values.scenario import Scenario
 from journalsim.search.campaign import Campaign, run_campaign
 from journalsim.search.scenario_run import run_scenario
 

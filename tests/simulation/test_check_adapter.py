@@ -5,12 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from journalsim.scenario.values.scenario import Scenario
 
 from journalsim import check_adapter, load_scenario
 from journalsim.errors import AdapterError, Exit
 from journalsim.oracle.invariants.judge import INVARIANTS
 from journalsim.scenario.known_failures import load_known_failures
+from journalsim.scenario.values.scenario import Scenario
 from tests.adapters import broken, little_agent, plain_table
 
 ROOT = Path(__file__).parents[2]

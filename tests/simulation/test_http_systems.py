@@ -14,13 +14,13 @@ from types import ModuleType
 from typing import Any
 
 import pytest
-from journalsim.scenario.values.scenario import Scenario
 
 from journalsim.engine.hosting import host
 from journalsim.errors import AdapterError, UsageError
 from journalsim.history import trace_hash
 from journalsim.hosts.loading import load_adapter
 from journalsim.scenario.loader import load_scenario
+from journalsim.scenario.values.scenario import Scenario
 from journalsim.search.execute import Executor, workspace
 from journalsim.search.results import ScenarioResult
 from journalsim.search.scenario_run import run_scenario

@@ -9,7 +9,6 @@ import sys
 from pathlib import Path
 
 import pytest
-from journalsim.scenario.values.scenario import Scenario
 
 from journalsim.case import Case, case_from_data, case_to_data
 from journalsim.engine.hosting import Host, host
@@ -17,6 +16,7 @@ from journalsim.engine.strategies import portfolio
 from journalsim.history import trace_hash
 from journalsim.hosts.loading import load_adapter
 from journalsim.scenario.loader import load_scenario
+from journalsim.scenario.values.scenario import Scenario
 from journalsim.search.execute import Executor, workspace
 from journalsim.search.sweep import spell_out, undisturbed
 

@@ -1,7 +1,7 @@
-"""The zoo: known bugs of public systems, each a small variation of the reference journal.
+"""The zoo: seeded bugs of public systems, each a small variation of the reference journal.
 
-Every entry must trip the invariants that it declares and no others; that is how
-we know that a check can see what it claims to see.
+Every entry must trip the invariants that it declares and no others; that proves that a check sees what it claims to
+see.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from journalsim_reference.bugs.failing_disks import FAILING_DISKS
 from journalsim_reference.bugs.fencing import FENCING
 from journalsim_reference.bugs.harness import HARNESS
 from journalsim_reference.bugs.identity import IDENTITY
-from journalsim_reference.bugs.kept import KEPT
+from journalsim_reference.bugs.interrupted_texts import INTERRUPTED_TEXTS
 from journalsim_reference.bugs.log_files import LOG_FILES
 from journalsim_reference.bugs.markers import MARKERS
 from journalsim_reference.bugs.partial_texts import PARTIAL_TEXTS
@@ -52,7 +52,7 @@ BUGS: tuple[Bug, ...] = (
     *MARKERS,
     *CLOSED,
     *SYNTHETIC,
-    *KEPT,
+    *INTERRUPTED_TEXTS,
     *CLOCKS,
     *FENCING,
     *PROMPTS,

@@ -1,4 +1,4 @@
-"""Mistakes around sub-agents: whose words are whose."""
+"""Seeded bugs of sub-agents: whose words are whose."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from journalsim_reference.worker import Worker
 
 
 class _FilesAllUnderTheLead(Worker):
-    """Its exit path writes every unfinished text that came over the bus as an answer of the lead."""
+    """Writes every unfinished text on the bus as an answer of the lead when the run ends."""
 
     def last_batch(self, stamp: Stamp, kind: Terminal, cause: str | None, reason: str) -> Decision:
         decision = super().last_batch(stamp, kind, cause, reason)

@@ -1,4 +1,4 @@
-"""Mistakes around questions to people: which answer counts, and for how long."""
+"""Seeded bugs of questions to people: which answer counts, and for how long."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class _AsksNobodyElse(_Reruns):
         said = await super().answer(session_id, run_id, call_id, approved)
         run = self.state.runs.get(run_id)
         if said == "late" and approved and run is not None and run.ended and run.calls[call_id].approved is None:
-            self.rerun(run_id, call_id)  # the question is still in memory, whatever became of its run
+            self.rerun(run_id, call_id)  # the question is still in memory, whatever the state of its run
         return said
 
 
@@ -55,7 +55,7 @@ class _RunsWhatIsAnswered(_Reruns):
 
 
 class _LeavesTheNote(Writer):
-    """Breaks a call off while a person is asked, and leaves the note about that beside the result."""
+    """Breaks a call off while it waits for an answer, and leaves the note about that beside the result."""
 
     def shown(self, session_id: str) -> tuple[Item, ...]:
         return tuple(self._noted(super().shown(session_id)))
@@ -81,21 +81,21 @@ APPROVALS = (
     ),
     Bug(
         name="late-approval-runs-tool",
-        summary="An approval that comes when the run is over runs the tool all the same.",
+        summary="An approval that arrives after the end of its run still runs the tool.",
         failure_mode="GO-14",
         trips=("stop-ends-run",),
         build=with_parts(server=_AsksNobodyElse),
     ),
     Bug(
         name="denied-tool-runs",
-        summary="Any answer lets a call go on, and a tool that a person denied runs.",
+        summary="Any answer lets a call go on, so a tool that a person denied runs.",
         failure_mode="",
         trips=("one-request-one-effect",),
         build=with_parts(server=_RunsWhatIsAnswered),
     ),
     Bug(
         name="approval-note-beside-result",
-        summary="A call that waited for a person keeps the note about that as a result beside its real one.",
+        summary="A call that waited for a person has the note about that as a second result.",
         failure_mode="TC-22",
         trips=("paired-tool-calls",),
         build=with_parts(writer=_LeavesTheNote),

@@ -1,4 +1,4 @@
-"""Mistakes about what a reader who attaches is given: its cursor is misread, trusted too far, or not its own."""
+"""Seeded bugs in answers to attaching readers: a cursor is misread, trusted too far, or not the reader's own."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from journalsim_reference.state import Run
 from journalsim_reference.stream import Channel, Streams
 
 LOOKUP_S = 0.085
-"""How long the store of this reader's events takes to answer, seconds."""
+"""The time that the store of this reader's events takes to answer, seconds."""
 
 
 class _TrustsOldCursors(Streams):
-    """Goes on behind a cursor with the oldest entry that it still has."""
+    """Continues behind an evicted cursor with the oldest entry that the log still holds."""
 
     def decide(self, request: StreamRequest) -> Decision:
         decision = super().decide(request)
@@ -34,7 +34,7 @@ class _TrustsOldCursors(Streams):
 
 
 class _LooksAndThenReads(Streams):
-    """Finds the place of a cursor, and later reads from there whatever is there by then."""
+    """Finds the position of a cursor, and later reads from there whatever is there by then."""
 
     async def body(
         self, session_id: str, channel: Channel, decision: Decision, begin: list[bytes]
@@ -51,7 +51,7 @@ class _LooksAndThenReads(Streams):
 
 
 class _TakesGarbageForTheEnd(Streams):
-    """Has a reader whose cursor cannot be read wait for whatever comes next."""
+    """Lets a reader with a malformed cursor wait for the next frame."""
 
     def decide(self, request: StreamRequest) -> Decision:
         decision = super().decide(request)
@@ -63,7 +63,7 @@ class _TakesGarbageForTheEnd(Streams):
 
 
 class _HeedsNoCursor(Streams):
-    """Begins the run under way anew on every connection, and counts what it sends on it."""
+    """Sends the run under way again on every connection, and counts its frames per connection."""
 
     def decide(self, request: StreamRequest) -> Decision:
         decision = super().decide(request)
@@ -74,9 +74,9 @@ class _HeedsNoCursor(Streams):
 
     def begin(self, decision: Decision, log: FrameLog) -> list[bytes]:
         first, *whole = super().begin(decision, log)
-        return [first, *(encode_frame(told, None) for told in decision.first_frames(self._buffered) if whole)]
+        return [first, *(encode_frame(frame, None) for frame in decision.first_frames(self._buffered) if whole)]
 
-    def told(self, log: FrameLog, decision: Decision, entry: Entry) -> Iterator[bytes]:
+    def events_of(self, log: FrameLog, decision: Decision, entry: Entry) -> Iterator[bytes]:
         if entry.frame is not None:
             place = log.find(entry.run_id, entry.seq, entry.part)
             number = (place or 0) - decision.position
@@ -84,7 +84,7 @@ class _HeedsNoCursor(Streams):
 
 
 class _OneStoreForAll(Streams):
-    """Replays what is stored behind a cursor, in whichever session that is, before it goes on with this one."""
+    """Replays the frames behind a cursor of any session, before it continues with the requested one."""
 
     def attach(self, request: StreamRequest) -> StreamAnswer:
         if request.session_id not in self._state.sessions:
@@ -102,11 +102,11 @@ class _OneStoreForAll(Streams):
         run_id, _, seq = cursor.rpartition(":")
         log = self.channel(self._state.runs[run_id].session_id).log
         for place in range(log.find(run_id, int(seq), 0) or log.low, log.high):
-            yield from self.told(log, Decision(status=200), log[place])
+            yield from self.events_of(log, Decision(status=200), log[place])
 
 
 class _OpensForNothing(Streams):
-    """Opens a stream for everybody who asks, also where nothing is under way."""
+    """Opens a stream for every reader, also where no run is under way."""
 
     def decide(self, request: StreamRequest) -> Decision:
         decision = super().decide(request)
@@ -128,7 +128,7 @@ class _OpensForNothing(Streams):
 
 
 class _NotesReaders(Streams):
-    """Keeps who has read up to where, one note a session."""
+    """Stores the latest reader and its position, one note per session."""
 
     def __init__(self, *parts: object) -> None:
         super().__init__(*parts)  # type: ignore[arg-type]  # as the base takes them
@@ -140,7 +140,7 @@ class _NotesReaders(Streams):
 
 
 class _ShowsTheNote(Server):
-    """Writes the note to the message of the run that is under way, where whoever opens the page finds it."""
+    """Writes the note to the message of the run under way, where every page displays it."""
 
     def read(self, session_id: str) -> tuple[Item, ...]:
         streams = self.writer.streams
@@ -157,49 +157,49 @@ def _noted(item: Item, note: str | None) -> Item:
 ATTACHING = (
     Bug(
         name="evicted-cursor-is-trusted",
-        summary="A cursor of which nothing is kept any more is answered by the oldest entries that are.",
+        summary="A cursor whose frames were dropped is answered by the oldest frames that are left.",
         failure_mode="TC-4",
         trips=("replay-equals-live", "honest-cursor"),
         build=with_parts(streams=_TrustsOldCursors),
     ),
     Bug(
         name="cursor-checked-before-the-read",
-        summary="That nothing is missing behind a cursor is found out some time before the entries are read.",
+        summary="The check that a cursor has no gap behind it comes some time before the read.",
         failure_mode="TC-5",
-        trips=("replay-equals-live", "honest-cursor"),  # of a whole turn the beginning may be gone by then
+        trips=("replay-equals-live", "honest-cursor"),  # the first frames of a whole turn may be gone by then
         build=with_parts(streams=_LooksAndThenReads),
     ),
     Bug(
         name="malformed-cursor-means-the-end",
-        summary="A cursor that cannot be read is taken for that of a reader who has everything.",
+        summary="A malformed cursor counts as that of a reader who has received everything.",
         failure_mode="DF-22",
         trips=("honest-cursor",),
         build=with_parts(streams=_TakesGarbageForTheEnd),
     ),
     Bug(
         name="every-connection-counts-anew",
-        summary="The cursor is not looked at, and each connection numbers its events from one.",
+        summary="The server ignores the cursor, and each connection numbers its events from one.",
         failure_mode="SSE-7",
-        trips=("honest-cursor", "stream-terminates"),  # nobody is told to stop who shows a cursor at the end
+        trips=("honest-cursor", "stream-terminates"),  # a reader with the cursor of the end is never stopped
         build=with_parts(streams=_HeedsNoCursor),
     ),
     Bug(
         name="replay-of-another-session",
-        summary="A cursor of another session is answered by what followed it there.",
+        summary="A cursor of another session is answered by the frames behind it there.",
         failure_mode="SSE-8",
         trips=("honest-cursor",),
         build=with_parts(streams=_OneStoreForAll),
     ),
     Bug(
         name="stream-for-an-idle-session",
-        summary="Whoever attaches where nothing is under way is given a stream on which nothing ever comes.",
+        summary="A reader who attaches to an idle session receives a stream without any frame.",
         failure_mode="TC-10",
         trips=("stream-terminates",),
         build=with_parts(streams=_OpensForNothing),
     ),
     Bug(
         name="readers-share-a-note",
-        summary="Where the latest reader was is kept once a session, and is written to its history.",
+        summary="The position of the latest reader is stored once per session, and appears in its history.",
         failure_mode="TC-8",
         trips=("readers-are-pure",),
         build=with_parts(server=_ShowsTheNote, streams=_NotesReaders),

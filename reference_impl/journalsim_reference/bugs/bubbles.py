@@ -1,4 +1,4 @@
-"""Mistakes of late readers' answers: bubbles that nobody said, bubbles under two names, and a history with holes."""
+"""Seeded bugs in answers to late readers: made-up bubbles, bubbles under two names, and a history with holes."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from journalsim_reference.stream import Streams
 from journalsim_reference.writer import Control, Writer
 
 RELEASE_NS = 25_000_000
-"""How long a worker still holds a run that has ended, nanoseconds."""
+"""The time for which a worker still holds a run that has ended, nanoseconds."""
 
 
 class _MakesUpABubble(Streams):
@@ -34,9 +34,9 @@ class _MakesUpABubble(Streams):
 
 
 class _NamesItAnew(Streams):
-    """Has forgotten what a message was called as soon as its run is over, and builds the turn under a new name."""
+    """Forgets the name of a message as soon as its run is over, and builds the turn under a new name."""
 
-    def told(self, log: FrameLog, decision: Decision, entry: Entry) -> Iterator[bytes]:
+    def events_of(self, log: FrameLog, decision: Decision, entry: Entry) -> Iterator[bytes]:
         frame = entry.frame
         if (
             decision.attachment == "finished"
@@ -45,11 +45,11 @@ class _NamesItAnew(Streams):
             and frame.message_id is not None
         ):
             entry = evolve(entry, frame=evolve(frame, message_id=f"{frame.run_id}/again"))
-        return super().told(log, decision, entry)
+        return super().events_of(log, decision, entry)
 
 
 class _ReleasesLate(Writer):
-    """Shows of a run its latest checkpoint until the worker has let go of it, and says before that it is over."""
+    """Displays the latest checkpoint of a run until the worker has released it, and announces its end before that."""
 
     def __init__(self, *parts: object) -> None:
         super().__init__(*parts)  # type: ignore[arg-type]  # as the base takes them
@@ -77,23 +77,23 @@ def _checkpoint(item: Item) -> Item:
 BUBBLES = (
     Bug(
         name="late-reader-gets-an-empty-bubble",
-        summary="Whoever reattaches after the end of a run is told of a message that nobody has said.",
+        summary="A reader who reattaches after the end of a run receives a message that the model never sent.",
         failure_mode="TC-6",
         trips=("single-visible-source",),
         build=with_parts(streams=_MakesUpABubble),
     ),
     Bug(
         name="late-reader-gets-another-bubble",
-        summary="Whoever reattaches after the end of a run is given its answer under another id.",
+        summary="A reader who reattaches after the end of a run receives its answer under another id.",
         failure_mode="TC-7",
         trips=("stable-identity",),
         build=with_parts(streams=_NamesItAnew),
     ),
     Bug(
         name="history-shrinks-after-the-end",
-        summary="Readers are told of the end before the history shows more of the answer than its first half.",
+        summary="Readers receive the end before the history holds more than the first half of the answer.",
         failure_mode="TC-11",
-        trips=("replay-equals-live", "readers-are-pure"),  # it grows again, and only readers have done anything
+        trips=("replay-equals-live", "readers-are-pure"),  # the history grows again although only readers have acted
         build=with_parts(writer=_ReleasesLate),
     ),
 )

@@ -1,4 +1,4 @@
-"""What an entry of the zoo is, and how one is built."""
+"""Defines an entry of the zoo, and builds journals with exchanged parts."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from journalsim_reference.writer import Writer
 
 @frozen(kw_only=True)
 class Bug:
-    """One mistake that a public system made, made again.
+    """One seeded bug, as a public system had it.
 
     Attributes:
         name: kebab-case; ``journalsim -a ref:bug-NAME``.
-        summary: what this journal does wrong, one sentence.
-        failure_mode: id in the catalogue of failure modes; empty for mistakes of harness authors.
-        trips: the invariants that it must break, and no others.
+        summary: the wrong behaviour, one sentence.
+        failure_mode: id in the catalogue of failure modes; empty if the catalogue has none.
+        trips: the invariants that it must violate, and no others.
         build: makes the journal that has it.
     """
 
@@ -36,7 +36,7 @@ class Bug:
 
 
 class BufferedWriter(Writer):
-    """Keeps text in memory until its message ends, as the systems do in which these mistakes were made."""
+    """Buffers text in memory until its message ends, as the public systems with these bugs do."""
 
     def holds(self, message_id: str, piece: Content) -> bool:
         return self.partials.fits(message_id, piece)

@@ -1,4 +1,4 @@
-"""Mistakes around clocks that serve as more than data."""
+"""Seeded bugs of clocks that serve as more than data."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from journalsim.contract.items import Item
 from journalsim.contract.ports import Ports
 from journalsim_reference.batch import Stamp
 from journalsim_reference.bugs.bug import Bug, with_parts
-from journalsim_reference.bugs.views import Retells
+from journalsim_reference.bugs.views import AltersViews
 from journalsim_reference.journal import Decision, Refused
 from journalsim_reference.stores.base import Store
 
 MILLISECOND = 1_000_000
 
 
-class _NamesByClock(Retells):
-    """Takes the millisecond in which a result is written for its identity."""
+class _NamesByClock(AltersViews):
+    """Uses the millisecond in which a result is written as its identity."""
 
     def __init__(self, store: Store, ports: Ports) -> None:
         super().__init__(store, ports)
@@ -31,7 +31,7 @@ class _NamesByClock(Retells):
                 self.born[event.run_id, event.payload["call_id"]] = event.at // MILLISECOND
         return decision
 
-    def retell(self, items: tuple[Item, ...]) -> Iterator[Item]:
+    def alter(self, items: tuple[Item, ...]) -> Iterator[Item]:
         for item in items:
             born = self.born.get((item.run_id, item.call_id)) if item.kind == "tool_result" else None
             yield item if born is None else evolve(item, id=f"result-{born}")

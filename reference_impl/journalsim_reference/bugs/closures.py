@@ -1,4 +1,4 @@
-"""Mistakes around what closes a tool call."""
+"""Seeded bugs of the closures of tool calls."""
 
 from __future__ import annotations
 
@@ -9,24 +9,24 @@ from attrs import evolve
 from journalsim.contract.items import Item
 from journalsim_reference.batch import CLOSURES
 from journalsim_reference.bugs.bug import Bug, with_parts
-from journalsim_reference.bugs.views import Retells
+from journalsim_reference.bugs.views import AltersViews
 
 
-class _ClosesNothing(Retells):
-    """Records a call when it is asked for and its output when it returns, and nothing when it does not."""
+class _ClosesNothing(AltersViews):
+    """Records a call at its request and its output at its return, and no closure otherwise."""
 
     @property
     def closes_on_write(self) -> bool:
         return False
 
-    def retell(self, items: tuple[Item, ...]) -> Iterator[Item]:
+    def alter(self, items: tuple[Item, ...]) -> Iterator[Item]:
         yield from (item for item in items if "repaired" not in item.metadata)
 
 
-class _SavesStepByStep(Retells):
+class _SavesStepByStep(AltersViews):
     """Saves the results of calls that run side by side together, when the last of them is there."""
 
-    def retell(self, items: tuple[Item, ...]) -> Iterator[Item]:
+    def alter(self, items: tuple[Item, ...]) -> Iterator[Item]:
         for item in items:
             yield self._unsaved(item) if item.kind == "tool_result" and self._broken_off(item) else item
 

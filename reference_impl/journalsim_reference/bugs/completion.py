@@ -1,4 +1,4 @@
-"""Mistakes around the moment at which a message completes."""
+"""Seeded bugs at the moment at which a message completes."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from journalsim_reference.worker import Worker
 
 
 class _AlsoWritesPartials(Worker):
-    """Its exit path writes the text that it has gathered, and never asks whether that was completed."""
+    """Writes the gathered text when the run ends, without a check whether it was completed."""
 
     latest: Response | None = None
 
@@ -45,7 +45,7 @@ class _AlsoWritesPartials(Worker):
 class _AppendsLateOnes(Worker):
     def commit_completion(self, response: Response, message_id: str | None, content: Content, reason: str) -> Decision:
         if message_id is not None and self.run_state.messages[message_id].state == "interrupted":
-            message_id = None  # appended as it comes, without a look at what was kept before
+            message_id = None  # appended as it comes, without a look at the stored partial
         return super().commit_completion(response, message_id, content, reason)
 
 
@@ -60,7 +60,7 @@ class _LosesTheBatch(Worker):
     async def complete(self, response: Response, reason: str, source: str | None) -> None:
         content = self.content(response, source)
         if response.current is None or not self.run_state.messages[response.current].content.empty:
-            await super().complete(response, reason, source)  # nothing to take out, or spilled in part
+            await super().complete(response, reason, source)  # nothing to remove, or spilled in part
             return
         self.writer.partials.evict(response.current)  # out of the buffer before it is in the store
         async with self.writer.critical(self.run_state.session_id):  # and no shield

@@ -1,4 +1,4 @@
-"""Mistakes that leave calls open, out of order, or different for people and for the model."""
+"""Seeded bugs that leave calls open, out of order, or different for people and for the model."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from journalsim_reference.writer import Writer
 
 
 def _is_closure(item: Item) -> bool:
-    """Whether an item stands for a result that never came, because its run was cut off."""
+    """Returns True if an item is the closure of a call that its run cut off."""
     return item.kind == "tool_result" and item.state == "aborted" and item.outcome == "unknown"
 
 
@@ -35,7 +35,7 @@ class _DiscardsTheRepair(Writer):
 
 
 class _SortsByClock(Writer):
-    """Goes by the clock of the server to say which of a request and its result came first."""
+    """Orders a request and its result by the clock of the server."""
 
     def __init__(self, store: Store, ports: Ports) -> None:
         super().__init__(store, ports)
@@ -76,7 +76,7 @@ CONTEXT = (
     ),
     Bug(
         name="repair-computed-and-discarded",
-        summary="An open call is closed for people, and the model is given it without the closure.",
+        summary="People see the closure of an open call, and the model's context lacks it.",
         failure_mode="GO-7",
         trips=("store-equals-context", "paired-tool-calls"),
         build=with_parts(writer=_DiscardsTheRepair),

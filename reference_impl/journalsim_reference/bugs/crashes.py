@@ -1,4 +1,4 @@
-"""Mistakes that show only after a crash: what recovery made of what was there."""
+"""Seeded bugs of recovery, which show only after a crash."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from journalsim.contract.items import Item
 from journalsim.contract.ports import Ports
 from journalsim_reference.batch import Stamp
 from journalsim_reference.bugs.bug import Bug, with_parts
-from journalsim_reference.bugs.views import Retells
+from journalsim_reference.bugs.views import AltersViews
 from journalsim_reference.events import Event
 from journalsim_reference.journal import Decision, Refused, decide_end
 from journalsim_reference.recovery import recover
@@ -22,24 +22,24 @@ from journalsim_reference.stores.opening import as_asked
 from journalsim_reference.writer import Writer
 
 
-class _NoticeAgain(Retells):
-    """Adds its notice to every run that crashed, whenever it starts."""
+class _NoticeAgain(AltersViews):
+    """Adds its notice to every crashed run at every start."""
 
-    def retell(self, items: tuple[Item, ...]) -> Iterator[Item]:
+    def alter(self, items: tuple[Item, ...]) -> Iterator[Item]:
         notice = " The server was restarted." * (self.store.epoch - 1)
         for item in items:
             yield evolve(item, text=item.text + notice) if item.kind == "marker" and item.cause == "crashed" else item
 
 
-class _MarksOnly(Retells):
-    """Restores a run that crashed as its marker, whatever else there is of it."""
+class _MarksOnly(AltersViews):
+    """Restores a crashed run as its marker alone."""
 
-    def retell(self, items: tuple[Item, ...]) -> Iterator[Item]:
+    def alter(self, items: tuple[Item, ...]) -> Iterator[Item]:
         return (item for item in items if item.kind != "assistant" or item.cause != "crashed")
 
 
 class _RecoversAsItLikes(Server):
-    """Ends in its own way whatever it finds open after a start."""
+    """Ends the open runs after a start in its own way."""
 
     async def recover(self) -> None:
         async with self.ports.step("store.load"):
@@ -56,7 +56,7 @@ class _RecoversAsItLikes(Server):
 
 
 class _CallsItDone(_RecoversAsItLikes):
-    """Ends it as the end of a run is always written."""
+    """Ends an open run as completed."""
 
     def end(self, run: Run, stamp: Stamp) -> Decision:
         done = decide_end(self.state, stamp, run.run_id, "run.completed", None, closures=True)
@@ -66,7 +66,7 @@ class _CallsItDone(_RecoversAsItLikes):
 
 
 class _CountsFromTheLastRow(_RecoversAsItLikes):
-    """Gives the first row of a recovery the number that the last one before the crash has."""
+    """Gives the first row of a recovery the number of the last row before the crash."""
 
     def end(self, run: Run, stamp: Stamp) -> Decision:
         run.seq -= 1
@@ -74,7 +74,7 @@ class _CountsFromTheLastRow(_RecoversAsItLikes):
 
 
 class _InsertsOrIgnores:
-    """A store that takes a row whose number is there for one that it has."""
+    """A store that ignores a row whose number it has."""
 
     def __init__(self, store: Store) -> None:
         self.epoch = store.epoch
@@ -94,27 +94,27 @@ class _WritesInTwoSteps(Writer):
         super().__init__(store, ports)
         self.reserved: tuple[Event, ...] = ()
 
-    def _keep(self, rows: tuple[Event, ...]) -> None:
+    def _store_rows(self, rows: tuple[Event, ...]) -> None:
         reserved, self.reserved = self.reserved, ()
         if not reserved and rows[0].kind == "tool.completed":
             calls = self.state.runs[rows[0].run_id].calls
-            mine = calls[rows[0].payload["call_id"]].speaker  # whoever waits for another's result would wait for ever
+            mine = calls[rows[0].payload["call_id"]].speaker  # a task that awaits another's result would hang
             if sum(call.state == "running" and call.speaker == mine for call in calls.values()) > 1:
                 self.reserved = rows
                 return
         try:
-            super()._keep(rows)
+            super()._store_rows(rows)
         except StoreError:
             self.reserved = reserved
             raise
         if reserved:
-            super()._keep(reserved)
+            super()._store_rows(reserved)
 
 
 CRASHES = (
     Bug(
         name="notice-at-every-restart",
-        summary="Each restart adds its notice to a run that crashed, although it is there already.",
+        summary="Each restart adds its notice to a crashed run that has the notice already.",
         failure_mode="",
         trips=("recovery-is-idempotent",),
         build=with_parts(writer=_NoticeAgain),
@@ -128,7 +128,7 @@ CRASHES = (
     ),
     Bug(
         name="recovery-restores-no-text",
-        summary="Recovery says that a run was interrupted, and leaves out the text that is in its rows.",
+        summary="Recovery marks a run as interrupted, and leaves out the text in its rows.",
         failure_mode="HW-26",
         trips=("acknowledged-is-durable",),
         build=with_parts(writer=_MarksOnly),
@@ -137,7 +137,7 @@ CRASHES = (
         name="number-given-twice",
         summary="The first row of a recovery gets the number of the last row before the crash, and is ignored.",
         failure_mode="CX-15",
-        # After the next restart what is ignored says something else, or nothing at all; and one cursor means two rows.
+        # After the next restart the ignored row has another content, or none; and one cursor names two rows.
         trips=("acknowledged-is-durable", "recovery-is-idempotent", "honest-cursor", "legal-wire"),
         build=with_parts(
             server=_CountsFromTheLastRow, store=lambda where, ports: _InsertsOrIgnores(as_asked(where, ports))
@@ -145,7 +145,7 @@ CRASHES = (
     ),
     Bug(
         name="number-reserved-before-the-write",
-        summary="Of two rows that are written at once the later number is first, and the journal is not read again.",
+        summary="Of two rows written at once the later number comes first, and the journal becomes unreadable.",
         failure_mode="HW-30",
         trips=("acknowledged-is-durable",),
         build=with_parts(writer=_WritesInTwoSteps),

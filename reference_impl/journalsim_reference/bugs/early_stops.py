@@ -1,4 +1,4 @@
-"""Mistakes around a stop that comes before a run is under way, or for the second time."""
+"""Seeded bugs of a stop that comes before a run is under way, or for the second time."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class _MissesSomeStops(Server):
         return await super().stop(session_id, run_id, mode, cause, by)
 
     def misses(self, run: Run) -> bool:
-        """Whether a stop of this run comes to nothing."""
+        """Returns True if a stop of this run has no effect."""
         raise NotImplementedError
 
 
@@ -82,7 +82,7 @@ EARLY_STOPS = (
     ),
     Bug(
         name="second-stop-refused",
-        summary="A stop of a run that is already being stopped is answered as if there were no such run.",
+        summary="A stop of a run that is already being stopped is answered as if no such run existed.",
         failure_mode="DF-28",
         trips=("stop-ends-run",),
         build=with_parts(server=_RefusesASecondStop),

@@ -1,4 +1,4 @@
-"""Mistakes of those whose write has failed: what they tell nevertheless, and what they write next."""
+"""Seeded bugs after a failed write: rows that are announced nevertheless, and the next writes."""
 
 from __future__ import annotations
 
@@ -20,24 +20,24 @@ from journalsim_reference.writer import Writer
 
 
 class _Overlooks(Writer):
-    """Tells some rows although the store has refused them."""
+    """Announces some rows although the store has refused them."""
 
-    def _keep(self, rows: tuple[Event, ...]) -> None:
+    def _store_rows(self, rows: tuple[Event, ...]) -> None:
         try:
-            super()._keep(rows)
+            super()._store_rows(rows)
         except StoreError:
             if self.fenced or not self.overlooks(rows):
                 raise
 
     def overlooks(self, rows: tuple[Event, ...]) -> bool:
-        """Whether the failure goes into a log file, and all goes on as if nothing had been."""
+        """Returns True if the failure is only logged, and all goes on."""
         raise NotImplementedError
 
 
 class _SwallowsFailures(Writer):
-    """Takes a failed save for a matter of the log."""
+    """Only logs a failed save."""
 
-    def _keep(self, rows: tuple[Event, ...]) -> None:
+    def _store_rows(self, rows: tuple[Event, ...]) -> None:
         with suppress(StoreError, OutcomeUnknown):
             self.store.append(rows)
 
@@ -47,9 +47,9 @@ class _LosesItsRecorder(_Overlooks):
 
     recording = True
 
-    def _keep(self, rows: tuple[Event, ...]) -> None:
+    def _store_rows(self, rows: tuple[Event, ...]) -> None:
         if self.recording:
-            super()._keep(rows)
+            super()._store_rows(rows)
 
     def overlooks(self, rows: tuple[Event, ...]) -> bool:
         self.recording = False
@@ -57,15 +57,15 @@ class _LosesItsRecorder(_Overlooks):
 
 
 class _SaysStoppedAnyway(_Overlooks):
-    """Sends the end of a stopped run, whether it could be written or not."""
+    """Sends the end of a stopped run, also when it could not be written."""
 
     def __init__(self, store: Store, ports: Ports) -> None:
         super().__init__(store, ports)
         self.adrift: dict[str, bool] = {}
 
-    def _keep(self, rows: tuple[Event, ...]) -> None:
+    def _store_rows(self, rows: tuple[Event, ...]) -> None:
         if rows[0].run_id not in self.adrift:
-            super()._keep(rows)
+            super()._store_rows(rows)
 
     def overlooks(self, rows: tuple[Event, ...]) -> bool:
         if all(row.kind not in ("run.stop_requested", "run.aborted") for row in rows):
@@ -85,7 +85,7 @@ class _GivesNumbersAway(_Overlooks):
 
 
 class _ShowsItAnyway(Worker):
-    """Delivers text whose row could not be written, under the newest id that there is."""
+    """Delivers text whose row could not be written, under the newest id."""
 
     def spill(self, message_id: str, piece: Content) -> None:
         run, writer = self.run_state, self.writer
@@ -96,12 +96,12 @@ class _ShowsItAnyway(Worker):
                 raise
             writer.partials.add(run.run_id, message_id, piece)
             newest = f"{run.run_id}:{run.seq}"
-            told = Frame("message.delta", run.run_id, message_id, piece.text, piece.reasoning, event_id=newest)
-            writer.tell(run.session_id, told)
+            delta = Frame("message.delta", run.run_id, message_id, piece.text, piece.reasoning, event_id=newest)
+            writer.send(run.session_id, delta)
 
 
 class _DropsWhatAgentsWrite(Writer):
-    """Takes the rows of a sub-agent off its list before it writes them."""
+    """Removes the rows of a sub-agent from its list before it writes them."""
 
     def commit(self, decide: Callable[[Stamp], Decision]) -> Decision:
         taken: list[Event] = []
@@ -120,7 +120,7 @@ class _DropsWhatAgentsWrite(Writer):
 
 
 class _WritesAgainUnseen(Writer):
-    """Writes a message again, under ids of its own, when nobody said whether the first time counted."""
+    """Writes a message again, under ids of its own, when the outcome of the first write is unknown."""
 
     def __init__(self, store: Store, ports: Ports) -> None:
         super().__init__(store, ports)
@@ -150,7 +150,7 @@ class _WritesAgainUnseen(Writer):
 FAILING_DISKS = (
     Bug(
         name="failed-save-is-swallowed",
-        summary="A save that fails is logged, and what it should have stored is announced all the same.",
+        summary="A failed save is only logged, and its rows are announced as stored.",
         failure_mode="CL-2",
         trips=("acknowledged-is-durable",),
         build=with_parts(writer=_SwallowsFailures),
@@ -171,14 +171,14 @@ FAILING_DISKS = (
     ),
     Bug(
         name="failed-append-uses-a-number",
-        summary="An append that fails leaves a hole in the numbers, and the journal is not read any more.",
+        summary="A failed append leaves a hole in the numbers, and the journal becomes unreadable.",
         failure_mode="HW-31",
         trips=("acknowledged-is-durable",),
         build=with_parts(writer=_GivesNumbersAway),
     ),
     Bug(
         name="unwritten-text-under-the-last-id",
-        summary="Text whose row could not be written is shown under the id of the row before it.",
+        summary="Text whose row could not be written is sent under the id of the row before it.",
         failure_mode="HW-33",
         trips=("acknowledged-is-durable",),
         build=with_parts(worker=_ShowsItAnyway),

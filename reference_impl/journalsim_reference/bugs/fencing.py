@@ -1,4 +1,4 @@
-"""Mistakes of those who save a copy of the conversation that is no longer true."""
+"""Seeded bugs of writers that save an outdated copy of the conversation."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from journalsim_reference.worker import Worker
 from journalsim_reference.writer import Writer
 
 TIDYING_NS = 1_000_000_000
-"""How long after the end of a stopped run its finalizer saves: by then the next answer is there."""
+"""The delay of a finalizer after the end of a stopped run, nanoseconds: by then the next answer is there."""
 
 
 class _Overwritten(Writer):
-    """Leaves out the runs, or their answers, over which somebody has saved."""
+    """Leaves out the runs, or their answers, that a later save has overwritten."""
 
     def __init__(self, store: Store, ports: Ports) -> None:
         super().__init__(store, ports)
@@ -45,7 +45,7 @@ class _Finalizes(Worker):
             self.writer.ports.spawn(f"finalizer:{self.run_state.run_id}", self.finalize)
 
     async def finalize(self) -> None:
-        """Saves the conversation as this run knew it, in the place of what came after."""
+        """Saves the run's copy of the conversation over everything that came after."""
         await self.writer.ports.sleep(TIDYING_NS)
         session = self.state.session(self.run_state.session_id)
         runs = [entry for entry in session.entries if isinstance(entry, Run)]

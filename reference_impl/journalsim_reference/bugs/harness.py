@@ -1,4 +1,4 @@
-"""Mistakes that make a journal untestable."""
+"""Seeded bugs that make a journal untestable."""
 
 from __future__ import annotations
 

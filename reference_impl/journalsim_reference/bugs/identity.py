@@ -1,4 +1,4 @@
-"""Mistakes around which message a piece belongs to, and which two messages are one."""
+"""Seeded bugs of identity: which message a piece belongs to, and which two messages are one."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from journalsim_reference.writer import Writer
 
 
 class _OneBufferPerId(Worker):
-    """Takes another id of the provider for another message, until the completion brings the whole."""
+    """Treats another id of the provider as another message, until the completion brings the whole."""
 
     async def grow(self, response: Response, piece: Content, source: str | None) -> None:
         known = self.content(response, None).aliases
@@ -36,7 +36,7 @@ class _OneBufferPerId(Worker):
 
 
 class _GluesTheRetry(Worker):
-    """Retries below the loop that appends chunks, which goes on with the message that is open."""
+    """Retries below the loop that appends chunks, which continues the open message."""
 
     async def receive(self, response: Response) -> None:
         *before, last = response.stale or ("",)
@@ -48,7 +48,7 @@ class _GluesTheRetry(Worker):
 
 
 class _KeepsTheFailedAttempt(Worker):
-    """Forgets, when it asks again, what the attempt that broke off had brought."""
+    """Forgets the messages of a failed attempt when it calls the model again."""
 
     async def receive(self, response: Response) -> None:
         response.stale = ()
@@ -56,16 +56,16 @@ class _KeepsTheFailedAttempt(Worker):
 
 
 class _KnowsMessagesByText(Writer):
-    """Takes two answers that say the same for one."""
+    """Treats two answers with the same text as one."""
 
     def shown(self, session_id: str) -> tuple[Item, ...]:
-        return _told_once(super().shown(session_id))
+        return _without_copies(super().shown(session_id))
 
     def given(self, session_id: str) -> tuple[Item, ...]:
-        return _told_once(super().given(session_id))
+        return _without_copies(super().given(session_id))
 
 
-def _told_once(items: tuple[Item, ...]) -> tuple[Item, ...]:
+def _without_copies(items: tuple[Item, ...]) -> tuple[Item, ...]:
     answers = [(item.kind, item.state, item.text) for item in items]
     return tuple(
         item
@@ -77,28 +77,28 @@ def _told_once(items: tuple[Item, ...]) -> tuple[Item, ...]:
 IDENTITY = (
     Bug(
         name="provider-id-splits-message",
-        summary="A message whose provider gives it another id while it streams is kept as two.",
+        summary="A message whose provider changes its id while it streams is stored as two.",
         failure_mode="DF-4",
         trips=("stable-identity",),
         build=with_parts(worker=_OneBufferPerId),
     ),
     Bug(
         name="retry-glued-to-failed-attempt",
-        summary="A second attempt goes on with the text of the one that broke off.",
+        summary="A second attempt continues the text of the failed one.",
         failure_mode="GO-23",
         trips=("retry-is-atomic",),
         build=with_parts(worker=_GluesTheRetry),
     ),
     Bug(
         name="retry-keeps-failed-rows",
-        summary="A retry leaves what the failed attempt had brought in place.",
+        summary="A retry leaves the rows of the failed attempt in place.",
         failure_mode="GO-23",
         trips=("retry-is-atomic",),
         build=with_parts(worker=_KeepsTheFailedAttempt),
     ),
     Bug(
         name="equal-texts-are-one-message",
-        summary="Two answers with the same text are taken for one message.",
+        summary="Two answers with the same text are stored as one message.",
         failure_mode="",
         trips=("no-lost-completed-message",),
         build=with_parts(writer=_KnowsMessagesByText),

@@ -1,4 +1,4 @@
-"""Mistakes of those who write a log file: torn lines, files in the place of others, and syncs that are believed."""
+"""Seeded bugs of log files: torn lines, replaced files, and syncs that did not happen."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ Build = Callable[[DiskPort], LogStore]
 
 
 def _log(build: Build) -> OpenStore:
-    """Returns what opens a log store where its power can fail; anywhere else the mistake could not show."""
+    """Returns an opener of a log store on disks whose power can fail; on any other the bug could not show."""
     return lambda where, ports: as_asked(where, ports) if ports.disk is None else build(ports.disk)
 
 
 class _FirstWholeLines(LogStore):
-    """Reads up to the first line that is not whole, and writes on behind whatever is there."""
+    """Reads up to the first line that is not whole, and appends behind all bytes of the file."""
 
     def load(self) -> tuple[Event, ...]:
         lines = _until_torn(self._open_file().read(0, self._end))
@@ -47,7 +47,7 @@ def _until_torn(data: bytes) -> Iterator[Line]:
 
 
 class _RetriesBehindTheHalf(LogStore):
-    """Writes a line again behind the half of it that a failed write has left, and reads by line feeds."""
+    """Writes a line again behind its half from a failed write, and reads by line feeds."""
 
     def load(self) -> tuple[Event, ...]:
         lines = _by_line_feeds(self._open_file().read(0, self._end))
@@ -82,7 +82,7 @@ def _by_line_feeds(data: bytes) -> Iterator[Line]:
 
 
 class _TrustsLineFeeds(LogStore):
-    """Takes whatever ends with a line feed for a whole line."""
+    """Treats every text up to a line feed as a whole line."""
 
     def load(self) -> tuple[Event, ...]:
         lines = _on_trust(self._open_file().read(0, self._end))
@@ -106,14 +106,14 @@ def _on_trust(data: bytes) -> Iterator[Line]:
 
 
 class _SyncsAtTheEnd(LogStore):
-    """Hands every batch to the operating system and takes it for stored; only the end of a run is synced."""
+    """Hands every batch to the operating system and treats it as stored; syncs only the end of a run."""
 
     def append(self, events: Sequence[Event], *, barrier: bool = True) -> None:
         super().append(events, barrier=any(event.kind in TERMINALS for event in events))
 
 
 class _BelievesTheSecondSync(LogStore):
-    """Tries a sync again that has failed, and is content when that says yes."""
+    """Repeats a failed sync, and trusts the second one."""
 
     def _add(self, file: DiskFile, rows: Sequence[str], *, barrier: bool) -> None:
         line = to_line(rows, self._end, epoch=self.epoch, synced=self._synced)
@@ -127,7 +127,7 @@ class _BelievesTheSecondSync(LogStore):
 
 
 class _WithoutFolders:
-    """A disk port for those who do not know that names have to be synced too."""
+    """A disk port for writers that never sync the folder."""
 
     def __init__(self, port: DiskPort) -> None:
         self._port = port
@@ -152,7 +152,7 @@ class _SavesTheWholeFile(LogStore):
             self.save(file, file.read(0, self._end))
 
     def save(self, file: DiskFile, data: bytes) -> None:
-        """Saves everything that there is."""
+        """Saves the whole file."""
         raise NotImplementedError
 
 
@@ -164,7 +164,7 @@ class _InPlace(_SavesTheWholeFile):
 
 
 class _InAnother(_SavesTheWholeFile):
-    """Writes another file and gives it the name, which is right, but does not sync its bytes first."""
+    """Writes another file and renames it, which is right, but does not sync its bytes first."""
 
     def save(self, file: DiskFile, data: bytes) -> None:
         new = self.port.open(f"{FILE}.new", create=True)
@@ -178,21 +178,21 @@ class _InAnother(_SavesTheWholeFile):
 LOG_FILES = (
     Bug(
         name="torn-line-ends-the-journal",
-        summary="A line that a power cut has torn stays, and what is written behind it is never read again.",
+        summary="A line that a power cut has torn stays, and all lines behind it are never read again.",
         failure_mode="HW-32",
         trips=("acknowledged-is-durable",),
         build=with_parts(store=_log(_FirstWholeLines)),
     ),
     Bug(
         name="half-a-line-swallows-its-retry",
-        summary="Half a line that a failed write has left stays, and is one line with the second try.",
+        summary="Half a line of a failed write stays, and forms one line with the second try.",
         failure_mode="CX-8",
         trips=("acknowledged-is-durable",),
         build=with_parts(store=_log(_RetriesBehindTheHalf)),
     ),
     Bug(
         name="lines-without-a-checksum",
-        summary="A line with a hole in it is taken for a whole one, and the journal cannot be read any more.",
+        summary="A line with a hole counts as whole, and the journal becomes unreadable.",
         failure_mode="",
         trips=("acknowledged-is-durable",),
         build=with_parts(store=_log(_TrustsLineFeeds)),
@@ -201,13 +201,13 @@ LOG_FILES = (
         name="acknowledged-before-it-is-synced",
         summary="A row is acknowledged when the operating system has it, and a power cut takes it.",
         failure_mode="",
-        # One row that goes says that a tool began; recovery then says of a tool that ran that it was not started.
+        # One lost row recorded that a tool began; recovery then states that this tool was not started.
         trips=("acknowledged-is-durable", "honest-provenance"),
         build=with_parts(store=_log(_SyncsAtTheEnd)),
     ),
     Bug(
         name="second-sync-believed",
-        summary="A sync that failed is tried again, and its yes is taken for both.",
+        summary="A failed sync is repeated, and its success counts for both.",
         failure_mode="",
         trips=("acknowledged-is-durable",),
         build=with_parts(store=_log(_BelievesTheSecondSync)),
@@ -221,14 +221,14 @@ LOG_FILES = (
     ),
     Bug(
         name="file-replaced-in-place",
-        summary="The whole conversation is written anew over the old one, and is gone when that is cut off.",
+        summary="The whole conversation is written over the old one in place, and is gone if that is cut off.",
         failure_mode="CL-3",
         trips=("acknowledged-is-durable",),
         build=with_parts(store=_log(_InPlace)),
     ),
     Bug(
         name="renamed-before-it-is-synced",
-        summary="A new file takes the place of the old one before its bytes are on the disk.",
+        summary="A new file replaces the old one before its bytes are on the disk.",
         failure_mode="",
         trips=("acknowledged-is-durable",),
         build=with_parts(store=_log(_InAnother)),

@@ -1,4 +1,4 @@
-"""Mistakes around the marker: when it comes, what follows it, and how many there are."""
+"""Seeded bugs of the marker: when it comes, what follows it, and how many there are."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from attrs import evolve
 from journalsim.contract.frames import Frame
 from journalsim.contract.items import Cause, Item
 from journalsim_reference.bugs.bug import Bug, with_parts
-from journalsim_reference.bugs.views import Retells, stop_marker
+from journalsim_reference.bugs.views import AltersViews, stop_marker
 from journalsim_reference.journal import Terminal
 from journalsim_reference.worker import Worker
 
 
-class _WritesOutputsLast(Retells):
-    """Writes the marker when a stop comes, and what the broken-off calls leave when they have unwound."""
+class _WritesOutputsLast(AltersViews):
+    """Writes the marker at the stop, and the closures of interrupted calls when they have unwound."""
 
-    def retell(self, items: tuple[Item, ...]) -> Iterator[Item]:
+    def alter(self, items: tuple[Item, ...]) -> Iterator[Item]:
         late = [item for item in items if item.kind == "tool_result" and self._stopped(item)]
         for item in items:
             if item not in late:
@@ -32,19 +32,19 @@ class _WritesOutputsLast(Retells):
 
     @property
     def _user_only(self) -> bool:
-        return self.policies["stopped_turn"] == "user_only"  # then the model is given no marker to stand behind
+        return self.policies["stopped_turn"] == "user_only"  # then the model gets no marker to stand behind
 
 
-class _KeepsBothTerminals(Retells):
-    """Each way out of a run writes a terminal, and neither looks whether there is one."""
+class _KeepsBothTerminals(AltersViews):
+    """Writes a terminal on each way out of a run, without a check for an earlier one."""
 
     def shown(self, session_id: str) -> tuple[Item, ...]:
-        return tuple(self.retell(super(Retells, self).shown(session_id)))
+        return tuple(self.alter(super(AltersViews, self).shown(session_id)))
 
     def given(self, session_id: str) -> tuple[Item, ...]:
-        return super(Retells, self).given(session_id)
+        return super(AltersViews, self).given(session_id)
 
-    def retell(self, items: tuple[Item, ...]) -> Iterator[Item]:
+    def alter(self, items: tuple[Item, ...]) -> Iterator[Item]:
         for item in items:
             if stop_marker(item) and self._had_answered(item.run_id or ""):
                 yield evolve(item, id=f"{item.id}#worker", state="completed", cause=None, text="")
@@ -57,27 +57,27 @@ class _KeepsBothTerminals(Retells):
 
 
 class _AnnouncesFirst(Worker):
-    """Tells the readers that the run has ended, and then writes its last rows."""
+    """Announces the end of the run to the readers, and then writes its last rows."""
 
     async def end(self, kind: Terminal, cause: str | None, reason: str = "") -> None:
         run = self.run_state
         if run.state == "cancelling":
             frame = Frame("run.ended", run.run_id, state="interrupted", cause=cast(Cause | None, run.cause))
-            self.writer.tell(run.session_id, frame)
+            self.writer.send(run.session_id, frame)
         await super().end(kind, cause, reason)
 
 
 MARKERS = (
     Bug(
         name="end-announced-before-written",
-        summary="Readers are told that a stopped run has ended before its last rows are written.",
+        summary="Readers receive the end of a stopped run before its last rows are written.",
         failure_mode="CX-5",
-        trips=("fenced-writer",),  # a page opened in between lacks the marker, and what belongs before it
+        trips=("fenced-writer",),  # a page opened in between lacks the marker, and the rows that belong before it
         build=with_parts(worker=_AnnouncesFirst),
     ),
     Bug(
         name="late-output-after-marker",
-        summary="What a stop leaves of a tool call is recorded behind the marker of its run.",
+        summary="The closure of an interrupted tool call is recorded behind the marker of its run.",
         failure_mode="CX-10",
         trips=("fenced-writer",),
         build=with_parts(writer=_WritesOutputsLast),

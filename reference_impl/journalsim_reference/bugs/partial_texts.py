@@ -1,4 +1,4 @@
-"""Mistakes around what is kept of a message that a stop cuts short."""
+"""Seeded bugs of the stored text of a message that a stop interrupts."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from journalsim_reference.writer import Writer
 
 
 class _KeepsPlainText(BufferedWriter):
-    """Gathers strings alone: what comes as a typed part is not one."""
+    """Gathers only plain strings, and drops typed parts."""
 
     def snapshot(self, message_id: str) -> Content:
         return evolve(super().snapshot(message_id), reasoning="")
@@ -39,7 +39,7 @@ class _SkipsThoughts(BufferedWriter):
 
 
 class _KeepsTheLastMessage(BufferedWriter):
-    """Has one buffer of text for each turn, and what a newer message took out of it is kept by nobody."""
+    """Has one text buffer per turn; a newer message pushes the older one out of it for good."""
 
     def __init__(self, store: Store, ports: Ports) -> None:
         super().__init__(store, ports)
@@ -71,7 +71,7 @@ class _WritesAtTheEndOfTheTurn(Worker):
 
 
 class _KeepsTextOfARollback(Server):
-    """Sees only that the run was aborted, and keeps what was gathered."""
+    """Stores the gathered text of any aborted run, also of a rollback."""
 
     async def stop(
         self, session_id: str, run_id: str, mode: StopMode = "interrupt", cause: str = "stopped", by: str = "person"
@@ -111,7 +111,7 @@ def _partials(run: Run) -> Iterator[Item]:
 
 
 class _ApologizesForTheModel(Worker):
-    """Rounds a conversation off that a stop cut short, with an answer that nobody gave."""
+    """Rounds off a stopped conversation with an answer that the model never gave."""
 
     def last_batch(self, stamp: Stamp, kind: Terminal, cause: str | None, reason: str) -> Decision:
         decision = super().last_batch(stamp, kind, cause, reason)
@@ -137,21 +137,21 @@ def _next(run: Run, kinds: list[str]) -> int:
 PARTIAL_TEXTS = (
     Bug(
         name="stop-keeps-plain-text-only",
-        summary="A stop keeps the text of a message and drops its thinking.",
+        summary="A stop stores the text of a message and drops its thinking.",
         failure_mode="DF-9",
         trips=("partial-is-prefix",),
         build=with_parts(writer=_KeepsPlainText),
     ),
     Bug(
         name="thinking-without-text-dropped",
-        summary="A stop throws away a message that had not got beyond its thinking.",
+        summary="A stop drops a message that has only thinking so far.",
         failure_mode="DF-10",
         trips=("partial-is-prefix",),
         build=with_parts(writer=_SkipsThoughts),
     ),
     Bug(
         name="text-written-at-end-of-turn",
-        summary="Messages are stored when their turn ends, and a stop keeps only the one that was streaming.",
+        summary="Messages are stored when their turn ends, and a stop stores only the one that was streaming.",
         failure_mode="GO-11",
         trips=("no-lost-completed-message",),
         build=with_parts(writer=_KeepsTheLastMessage, worker=_WritesAtTheEndOfTheTurn),

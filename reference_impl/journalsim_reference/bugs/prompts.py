@@ -1,4 +1,4 @@
-"""Mistakes around what a person sends: stored once, at once, and known to the model."""
+"""Seeded bugs of prompts, which must be stored once, at once, and be part of the model's context."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class _StoresTheTurn(Writer):
 
 
 class _ForgetsThePendingPrompt(Writer):
-    """Holds a prompt aside until its worker stores it, and lets a stop clear what is held."""
+    """Holds a prompt in memory until its worker stores it, and lets a stop clear it."""
 
     def __init__(self, store: Store, ports: Ports) -> None:
         super().__init__(store, ports)
@@ -58,7 +58,7 @@ class _ForgetsThePendingPrompt(Writer):
 
 
 class _StoresWhenItWorks(Worker):
-    """Loads what it needs, and then stores the prompt."""
+    """Loads extensions first, and then stores the prompt."""
 
     async def work(self) -> None:
         assert isinstance(self.writer, _ForgetsThePendingPrompt)
@@ -75,7 +75,7 @@ class _ShowsPartialsOnly(Writer):
 
 
 class _RestoresForThePage(Writer):
-    """Puts the prompt of a run that crashed back where people see it."""
+    """Restores the prompt of a crashed run only for people."""
 
     def given(self, session_id: str) -> tuple[Item, ...]:
         return tuple(item for item in super().given(session_id) if item.kind != "user" or not self._restored(item))
@@ -108,14 +108,14 @@ PROMPTS = (
     ),
     Bug(
         name="partial-unknown-to-model",
-        summary="People see an interrupted message that the model is never given.",
+        summary="People see an interrupted message that the model's context never holds.",
         failure_mode="DF-15",
         trips=("store-equals-context",),
         build=with_parts(writer=_ShowsPartialsOnly),
     ),
     Bug(
         name="restored-prompt-unknown-to-model",
-        summary="After a crash people see a prompt that the model is never given.",
+        summary="After a crash people see a prompt that the model's context never holds.",
         failure_mode="HW-23",
         trips=("store-equals-context",),
         build=with_parts(writer=_RestoresForThePage),

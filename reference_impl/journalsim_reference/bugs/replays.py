@@ -1,4 +1,4 @@
-"""Mistakes in what is sent again: rests without a beginning, numbers that shift, and places that nobody is at."""
+"""Seeded bugs of replays: remainders without a prefix, shifted numbers, and assumed positions."""
 
 from __future__ import annotations
 
@@ -16,32 +16,32 @@ from journalsim_reference.frame_log import Entry, FrameLog
 from journalsim_reference.stream import Channel, Streams
 
 BACK_WITHIN_S = 0.2
-"""A reader who is back so soon is taken to be where it was, seconds."""
+"""A reader who is back within this time counts as being at its old position, seconds."""
 
 
 def _before(log: FrameLog, position: int) -> Entry | None:
-    """Returns the entry that a reader at a position has applied last, if it is kept."""
+    """Returns the last entry that a reader at a position has applied, if the log still holds it."""
     return log[position - 1] if log.low < position <= log.high else None
 
 
 class _NeverSawItOpen(Streams):
     """Leaves out the text of a message that was opened before the reader came back."""
 
-    def told(self, log: FrameLog, decision: Decision, entry: Entry) -> Iterator[bytes]:
+    def events_of(self, log: FrameLog, decision: Decision, entry: Entry) -> Iterator[bytes]:
         frame = entry.frame
         lost = frame is not None and frame.kind == "message.delta" and self._opened_before(log, decision, frame)
         if not lost:
-            yield from super().told(log, decision, entry)
+            yield from super().events_of(log, decision, entry)
 
     def _opened_before(self, log: FrameLog, decision: Decision, delta: Frame) -> bool:
         if decision.attachment not in ("suffix", "finished") or decision.whole_turn:
             return False
-        told = (log[place].frame for place in range(max(log.low, decision.position), log.high))
-        return not any(f.kind == "message.opened" and f.message_id == delta.message_id for f in told if f is not None)
+        frames = (log[place].frame for place in range(max(log.low, decision.position), log.high))
+        return not any(f.kind == "message.opened" and f.message_id == delta.message_id for f in frames if f is not None)
 
 
 class _CountsTheRepair(Streams):
-    """Opens the message again for a reader who comes back inside a row, and counts that among the row's frames."""
+    """Opens the message again for a reader who returns inside a row, and counts that frame among the row's frames."""
 
     def begin(self, decision: Decision, log: FrameLog) -> list[bytes]:
         begin = super().begin(decision, log)
@@ -51,11 +51,11 @@ class _CountsTheRepair(Streams):
         again = Frame("message.opened", inside.run_id, decision.message_id)
         return [*begin, encode_frame(again, evolve(inside, part=inside.part + 1).id)]
 
-    def told(self, log: FrameLog, decision: Decision, entry: Entry) -> Iterator[bytes]:
+    def events_of(self, log: FrameLog, decision: Decision, entry: Entry) -> Iterator[bytes]:
         inside = self._inside(log, decision)
         if inside is not None and entry.part and (entry.run_id, entry.seq) == (inside.run_id, inside.seq):
             entry = evolve(entry, part=entry.part + 1)
-        yield from super().told(log, decision, entry)
+        yield from super().events_of(log, decision, entry)
 
     def _inside(self, log: FrameLog, decision: Decision) -> Entry | None:
         """Returns the part of a row behind which the reader comes back, if it does."""
@@ -78,8 +78,8 @@ class _SignsTheEnd(Streams):
                 yield f"id: {last}\n".encode() + piece if ends else piece
 
 
-class _ReplaysWhatIsKept(Streams):
-    """Begins a whole turn with the oldest entry that it still has."""
+class _ReplaysTheRest(Streams):
+    """Begins a whole turn with the oldest entry that the log still holds."""
 
     def decide(self, request: StreamRequest) -> Decision:
         decision = super().decide(request)
@@ -89,7 +89,7 @@ class _ReplaysWhatIsKept(Streams):
 
 
 class _RemembersWhatItSent(Streams):
-    """Takes text that it has written to a connection for read, whether or not it came through."""
+    """Treats text that it has written to a connection as received, even if the connection broke."""
 
     def __init__(self, *parts: object) -> None:
         super().__init__(*parts)  # type: ignore[arg-type]  # as the base takes them
@@ -121,10 +121,10 @@ class _RemembersWhatItSent(Streams):
 
 
 class _TakesThemToBeThere(Streams):
-    """Gives a reader who is back at once, without a cursor, what follows the cursor that it had a moment ago.
+    """Sends a reader that reconnects at once without a cursor the frames behind its previous cursor.
 
-    A page never comes back like that on its own, unless the answer to its cursor has told it that it missed
-    something: then it had a cursor of which it had not seen the event.
+    A page reconnects like that only after the answer to its cursor announced a gap: it had a cursor whose event it had
+    not seen.
     """
 
     def __init__(self, *parts: object) -> None:
@@ -144,7 +144,7 @@ class _TakesThemToBeThere(Streams):
 REPLAYS = (
     Bug(
         name="reattach-drops-the-open-message",
-        summary="Whoever reattaches in the middle of a message is told nothing more of it until it ends.",
+        summary="A reader who reattaches in the middle of a message receives no more of it until it ends.",
         failure_mode="TC-1",
         trips=("replay-equals-live",),
         build=with_parts(streams=_NeverSawItOpen),
@@ -165,10 +165,10 @@ REPLAYS = (
     ),
     Bug(
         name="trimmed-turn-is-whole",
-        summary="A turn whose beginning is not kept any more is replayed from its middle and called whole.",
+        summary="A turn whose first frames were dropped is replayed from its middle and declared whole.",
         failure_mode="DF-23",
-        trips=("replay-equals-live", "honest-cursor"),  # what is called whole has no beginning
-        build=with_parts(streams=_ReplaysWhatIsKept),
+        trips=("replay-equals-live", "honest-cursor"),  # a turn that is declared whole lacks its first frames
+        build=with_parts(streams=_ReplaysTheRest),
     ),
     Bug(
         name="written-is-taken-for-read",
@@ -179,9 +179,9 @@ REPLAYS = (
     ),
     Bug(
         name="cursor-is-taken-for-applied",
-        summary="A page that begins anew, because its cursor was ahead of it, is sent only what follows that cursor.",
+        summary="A page that starts again because its cursor was ahead receives only the frames behind that cursor.",
         failure_mode="SSE-2",
-        trips=("replay-equals-live", "honest-cursor"),  # what is called whole has no beginning
+        trips=("replay-equals-live", "honest-cursor"),  # a turn that is declared whole lacks its first frames
         build=with_parts(streams=_TakesThemToBeThere),
     ),
 )

@@ -1,4 +1,4 @@
-"""Mistakes around what is written over: old copies, late writers, and rows that wait for others."""
+"""Seeded bugs of overwritten data: old copies, late writers, and rows that wait for others."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ from journalsim_reference.state import Message, Run
 from journalsim_reference.stores.base import Store
 from journalsim_reference.writer import Writer
 
-A_WHILE_NS = 300_000_000  # until a worker that was taken for dead wakes up
+A_WHILE_NS = 300_000_000  # until a worker that counted as dead wakes up
 
 
 class _CopiesConversations(Writer):
-    """Takes a copy of the conversation with each run, and writes it back when the run is stopped."""
+    """Copies the conversation at the start of each run, and writes the copy back when the run is stopped."""
 
     def __init__(self, store: Store, ports: Ports) -> None:
         super().__init__(store, ports)
@@ -47,7 +47,7 @@ class _CopiesConversations(Writer):
         return [message for run in runs for message in run.messages.values()]
 
     def write_back(self, copy: Mapping[str, tuple[str, Mapping[str, Any]]], now: Iterable[Message]) -> None:
-        """Writes a copy over what there is by now of the same messages."""
+        """Writes a copy over the present state of the same messages."""
         raise NotImplementedError
 
 
@@ -65,9 +65,9 @@ class _DeletesAndInserts(_CopiesConversations):
         self.deleted: dict[str, bool] = {}
 
     def write_back(self, copy: Mapping[str, tuple[str, Mapping[str, Any]]], now: Iterable[Message]) -> None:
-        kept = [name for name, (state, _) in copy.items() if state != "open"]
+        present = [name for name, (state, _) in copy.items() if state != "open"]
         stored = (m for m in now if self.state.runs[m.run_id].state == "completed")
-        self.deleted |= {m.message_id: True for m in stored if m.message_id not in kept}
+        self.deleted |= {m.message_id: True for m in stored if m.message_id not in present}
 
     def shown(self, session_id: str) -> tuple[Item, ...]:
         return tuple(item for item in super().shown(session_id) if item.id not in self.deleted)
@@ -83,7 +83,7 @@ class _FlagsNothingInAStop(Server):
 
 
 class _TakesLateEnds(Writer):
-    """Lets the last ending count, whoever wrote it."""
+    """Lets the last ending count, whichever worker wrote it."""
 
     def __init__(self, store: Store, ports: Ports) -> None:
         super().__init__(store, ports)
@@ -101,7 +101,7 @@ class _TakesLateEnds(Writer):
 
 
 class _WakesUpLate(Server):
-    """Has a worker elsewhere that was taken for dead, and writes its own ending over that of its successor."""
+    """Has a worker elsewhere that counted as dead, and writes its own ending over that of its successor."""
 
     async def recover(self) -> None:
         await super().recover()
@@ -126,31 +126,31 @@ class _WakesUpLate(Server):
 REWRITES = (
     Bug(
         name="stop-writes-old-flags-back",
-        summary="A stop writes back a copy of the conversation that knows nothing of flags set since.",
+        summary="A stop writes back a copy of the conversation that lacks the flags set since.",
         failure_mode="GO-2",
         trips=("no-clobber",),
         build=with_parts(writer=_WritesOldFlagsBack),
     ),
     Bug(
         name="flag-set-during-stop-lost",
-        summary="A flag that is set while a run is being stopped is accepted and not kept.",
+        summary="A flag that is set while a run is being stopped is accepted and not stored.",
         failure_mode="GO-2",
         trips=("no-clobber",),
         build=with_parts(server=_FlagsNothingInAStop),
     ),
     Bug(
         name="stop-deletes-and-inserts",
-        summary="A stop deletes all rows and inserts a copy, in which an answer stored since is missing.",
+        summary="A stop deletes all rows and inserts a copy, which lacks an answer stored since.",
         failure_mode="GO-3",
-        # Where no page was opened in between, nobody can say that the answer had been there.
+        # If no page was opened in between, no observation shows that the answer had been there.
         trips=("no-clobber", "no-lost-completed-message"),
         build=with_parts(writer=_DeletesAndInserts),
     ),
     Bug(
         name="old-worker-ends-run-again",
-        summary="A worker that lost its run to another process writes its own ending over the one that is there.",
+        summary="A worker that lost its run to another process writes its own ending over the present one.",
         failure_mode="DF-31",
-        # Where no page was opened in between, there is one ending, and it is the wrong one.
+        # If no page was opened in between, there is one ending, and it is the wrong one.
         trips=("fenced-writer", "one-terminal-per-run"),
         build=with_parts(server=_WakesUpLate, writer=_TakesLateEnds),
     ),

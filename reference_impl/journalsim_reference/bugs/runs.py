@@ -1,4 +1,4 @@
-"""Mistakes around the life of runs, their readers and their memory."""
+"""Seeded bugs in the life of runs, their readers and their memory."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from journalsim_reference.writer import Control, Writer
 
 class _StopsOnDisconnect(Server):
     async def disconnected(self, session_id: str, client: str) -> None:
-        for run in self.state.session(session_id).active_runs():  # whatever the policy says
+        for run in self.state.session(session_id).active_runs():  # under every policy
             await self.stop(session_id, run.run_id, cause="disconnected", by=client)
 
 
@@ -44,14 +44,14 @@ class _KeepsTheSlot(Writer):
 class _TidiesUpAfterTheLimit(Worker):
     async def end(self, kind: Terminal, cause: str | None, reason: str = "") -> None:
         if kind == "run.expired":
-            self.writer.partials.clear(self.run_state.run_id)  # nobody pressed Stop, so nothing is worth keeping
+            self.writer.partials.clear(self.run_state.run_id)  # no person pressed Stop, so the text is dropped
         await super().end(kind, cause, reason)
 
 
 RUNS = (
     Bug(
         name="disconnect-runs-stop-hook",
-        summary="A reader that goes away stops the runs of its session.",
+        summary="A reader that disconnects stops the runs of its session.",
         failure_mode="GO-4",
         trips=("disconnect-is-not-stop",),
         build=with_parts(server=_StopsOnDisconnect),
@@ -65,14 +65,14 @@ RUNS = (
     ),
     Bug(
         name="session-lock-kept-after-failure",
-        summary="A run that fails keeps its session's slot, and the prompt behind it waits for ever.",
+        summary="A run that fails never releases its session, and the prompt behind it waits for ever.",
         failure_mode="HW-18",
         trips=("no-deadlock",),
         build=with_parts(writer=_KeepsTheSlot),
     ),
     Bug(
         name="time-limit-loses-partial",
-        summary="A run that reaches its time limit keeps nothing of the message that was streaming.",
+        summary="A run that reaches its time limit drops the message that was streaming.",
         failure_mode="HW-7",
         trips=("partial-is-prefix",),
         build=with_parts(writer=BufferedWriter, worker=_TidiesUpAfterTheLimit),

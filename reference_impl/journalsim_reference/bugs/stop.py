@@ -1,4 +1,4 @@
-"""Mistakes around what a stop keeps, and which run it stops."""
+"""Seeded bugs of stops: their stored text, and the run that they stop."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class _KeepsNoPartial(BufferedWriter):
 
 
 def _unwritten(writer: Writer, message_id: str) -> bool:
-    """Whether no text of a message was spilled into the journal: one half of a text would be another bug."""
+    """Returns True if no text of a message was spilled into the journal; half a text would be another bug."""
     return writer.state.messages[message_id].content.empty
 
 
@@ -79,7 +79,7 @@ def _without_markers(items: tuple[Item, ...]) -> tuple[Item, ...]:
 STOP = (
     Bug(
         name="stop-keeps-no-partial",
-        summary="A stop keeps nothing of the message that was streaming.",
+        summary="A stop drops the message that was streaming.",
         failure_mode="DF-1",
         trips=("partial-is-prefix",),
         build=with_parts(writer=_KeepsNoPartial),
@@ -102,7 +102,7 @@ STOP = (
         name="no-abort-marker",
         summary="An interrupted run has no marker, for people or for the model.",
         failure_mode="CX-1",
-        # An end that was announced before a crash counts as taken by it: nobody saw that it never was there.
+        # An end announced before a crash counts as lost with it: no observation shows that it was never stored.
         trips=("one-terminal-per-run", "acknowledged-is-durable"),
         build=with_parts(writer=_WritesNoMarker),
     ),

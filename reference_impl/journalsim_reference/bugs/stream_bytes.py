@@ -1,4 +1,4 @@
-"""A mistake with the bytes of a stream."""
+"""A seeded bug in the bytes of a stream."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from journalsim_reference.frame_log import Entry, FrameLog
 from journalsim_reference.stream import Streams
 
 READ_BYTES = 3
-"""How much the relay reads at once: so little that a character of four bytes is always cut."""
+"""The number of bytes per read of the relay: so few that a character of four bytes is always cut."""
 
 
 class _DecodesEachRead(Streams):
-    """Relays its own stream as text, of which it decodes each read on its own."""
+    """Relays its own stream as text, and decodes each read on its own."""
 
-    def told(self, log: FrameLog, decision: Decision, entry: Entry) -> Iterator[bytes]:
-        data = b"".join(super().told(log, decision, entry))
+    def events_of(self, log: FrameLog, decision: Decision, entry: Entry) -> Iterator[bytes]:
+        data = b"".join(super().events_of(log, decision, entry))
         reads = (data[start : start + READ_BYTES] for start in range(0, len(data), READ_BYTES))
         yield "".join(read.decode("utf-8", "replace") for read in reads).encode()
 

@@ -1,4 +1,4 @@
-"""Mistakes about where a stream begins and how it ends: not at all, too early, or without a word of what is missing."""
+"""Seeded bugs at the start and the end of a stream: no replay, no end, an early end, or an unannounced gap."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ UNBOUNDED = 10**9
 
 
 class _SetsTheBoundAndReplaysNothing(Streams):
-    """Begins anew behind everything that there has been."""
+    """Restarts behind all earlier frames."""
 
     def decide(self, request: StreamRequest) -> Decision:
         decision = super().decide(request)
@@ -28,7 +28,7 @@ class _SetsTheBoundAndReplaysNothing(Streams):
 
 
 class _FiltersUpToTheCursor(Streams):
-    """Takes a cursor that is ahead for a bound, below which everything has been sent."""
+    """Treats a cursor that is ahead as a bound, below which everything has been sent."""
 
     def decide(self, request: StreamRequest) -> Decision:
         decision = super().decide(request)
@@ -37,22 +37,22 @@ class _FiltersUpToTheCursor(Streams):
         position = self.channel(request.session_id).log.high
         return evolve(decision, attachment="suffix", whole_turn=False, runs=(), position=position)
 
-    def told(self, log: FrameLog, decision: Decision, entry: Entry) -> Iterator[bytes]:
+    def events_of(self, log: FrameLog, decision: Decision, entry: Entry) -> Iterator[bytes]:
         if decision.cursor != "ahead" or decision.attachment != "suffix":
-            yield from super().told(log, decision, entry)
+            yield from super().events_of(log, decision, entry)
 
 
 class _FiltersTheStop(Streams):
-    """Tells of a stop under the id of the frame before, which every reader has had."""
+    """Sends a stop under the id of the frame before it, which every reader has received."""
 
-    def told(self, log: FrameLog, decision: Decision, entry: Entry) -> Iterator[bytes]:
-        told = entry.frame
-        if told is None or told.kind != "run.ended" or told.cause != "stopped":
-            yield from super().told(log, decision, entry)
+    def events_of(self, log: FrameLog, decision: Decision, entry: Entry) -> Iterator[bytes]:
+        frame = entry.frame
+        if frame is None or frame.kind != "run.ended" or frame.cause != "stopped":
+            yield from super().events_of(log, decision, entry)
 
 
 class _ClosesBehindTheAnswer(Streams):
-    """Takes a completed message for the end of its run."""
+    """Treats a completed message as the end of its run."""
 
     def over(self, session_id: str) -> bool:
         newest = [list(run.messages.values())[-1] for run in self._state.session(session_id).active_runs()]
@@ -60,14 +60,14 @@ class _ClosesBehindTheAnswer(Streams):
 
 
 class _NumbersTheGap(Streams):
-    """Sends the event that tells of a gap with an id, as it sends every event."""
+    """Sends the event that announces a gap with an id, as it sends every event."""
 
     def gap(self, run_id: str | None, reason: str) -> bytes:
         return encode_json({"run_id": run_id, "reason": reason}, event="stream.gap", id="0")
 
 
 class _DropsTheOldest(Streams):
-    """Drops what a slow reader has not taken, and goes on with what is left."""
+    """Drops the frames that a slow reader has not taken, and continues with the rest."""
 
     def missed(self, log: FrameLog, reader: Reader) -> bool:
         reader.position = max(reader.position, log.low)
@@ -75,7 +75,7 @@ class _DropsTheOldest(Streams):
 
 
 class _KeepsEverything(Streams):
-    """Keeps what it tells until the last reader has it."""
+    """Holds all frames until the last reader has received them."""
 
     def channel(self, session_id: str) -> Channel:
         if session_id not in self._channels:
@@ -86,9 +86,9 @@ class _KeepsEverything(Streams):
 STREAM_ENDS = (
     Bug(
         name="restart-without-a-replay",
-        summary="A stream that begins anew begins behind all that there has been.",
+        summary="A stream that is declared to restart starts behind all earlier frames.",
         failure_mode="HW-42",
-        trips=("replay-equals-live", "honest-cursor"),  # what is declared to begin anew does not begin
+        trips=("replay-equals-live", "honest-cursor"),  # a declared restart sends no earlier frame
         build=with_parts(streams=_SetsTheBoundAndReplaysNothing),
     ),
     Bug(
@@ -100,7 +100,7 @@ STREAM_ENDS = (
     ),
     Bug(
         name="stop-borrows-an-id",
-        summary="The frame that tells of a stop has the id of the one before it, and is filtered out as sent.",
+        summary="The frame of a stop has the id of the frame before it, and is filtered out as sent.",
         failure_mode="HW-66",
         trips=("stream-terminates",),
         build=with_parts(streams=_FiltersTheStop),
@@ -114,21 +114,21 @@ STREAM_ENDS = (
     ),
     Bug(
         name="gap-has-an-id",
-        summary="The event that tells of a gap has the id 0, with which its reader then comes back.",
+        summary="The event that announces a gap has the id 0, which its reader then sends as its cursor.",
         failure_mode="GO-19",
         trips=("legal-wire",),
         build=with_parts(streams=_NumbersTheGap),
     ),
     Bug(
         name="slow-reader-skips-ahead",
-        summary="What a slow reader has not taken in time is dropped, and it is not told.",
+        summary="Frames that a slow reader has not taken in time are dropped without a gap event.",
         failure_mode="HW-51",
         trips=("replay-equals-live",),
         build=with_parts(streams=_DropsTheOldest),
     ),
     Bug(
         name="kept-until-everybody-has-it",
-        summary="What a slow reader has not taken is kept for it, however much it is.",
+        summary="Frames that a slow reader has not taken are held for it without a bound.",
         failure_mode="",
         trips=("bounded-stream-buffers",),
         build=with_parts(streams=_KeepsEverything),

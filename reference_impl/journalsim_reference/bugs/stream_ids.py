@@ -1,4 +1,4 @@
-"""Mistakes with the ids of a stream: taken twice, compared across runs, raised, or given to the wrong event."""
+"""Seeded bugs of stream ids: used twice, compared across runs, raised, or given to the wrong event."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from journalsim_reference.stream import Streams
 
 @frozen(kw_only=True)
 class _Noted(Decision):
-    """A decision, and what else is kept of one connection."""
+    """A decision, with notes about one connection."""
 
     notes: dict[str, int] = Factory(dict)
 
@@ -37,19 +37,19 @@ def _is_text(entry: Entry) -> bool:
 
 
 def _goes_on(decision: Decision) -> bool:
-    """Whether a reader is sent what follows its cursor, of a run under way."""
+    """Returns True if a reader receives the frames behind its cursor, of a run under way."""
     return decision.attachment == "suffix" and not decision.whole_turn
 
 
 class _SaysItHasEnded(Streams):
-    """Tells a reader who has everything that the run is over, under the number that comes next."""
+    """Sends a reader who has everything the end of the run, under the next number."""
 
-    def told(self, log: FrameLog, decision: Decision, entry: Entry) -> Iterator[bytes]:
+    def events_of(self, log: FrameLog, decision: Decision, entry: Entry) -> Iterator[bytes]:
         next_one = decision.cursor == "equal" and _place(log, entry) == decision.position + 1
-        if next_one and _is_text(entry):  # which the reader then drops as one that it has
+        if next_one and _is_text(entry):  # the reader then drops the true one as received
             yield encode_frame(Frame("run.ended", entry.run_id, state="failed"), entry.id)
             return
-        yield from super().told(log, decision, entry)
+        yield from super().events_of(log, decision, entry)
 
 
 class _StampsTheNewest(Streams):
@@ -58,7 +58,7 @@ class _StampsTheNewest(Streams):
     def decide(self, request: StreamRequest) -> Decision:
         return _noted(super().decide(request), stamped=0)
 
-    def told(self, log: FrameLog, decision: Decision, entry: Entry) -> Iterator[bytes]:
+    def events_of(self, log: FrameLog, decision: Decision, entry: Entry) -> Iterator[bytes]:
         assert isinstance(decision, _Noted)
         place = newest = _place(log, entry)
         if place <= decision.notes["stamped"]:
@@ -67,11 +67,11 @@ class _StampsTheNewest(Streams):
         while _is_text(entry) and newest < log.high and _is_text(log[newest]):
             newest += 1
         decision.notes["stamped"] = newest
-        yield from super().told(log, decision, evolve(log[newest - 1], frame=entry.frame))
+        yield from super().events_of(log, decision, evolve(log[newest - 1], frame=entry.frame))
 
 
 class _RaisesTheCursor(Streams):
-    """Has a reader go on behind the newest piece of text that is stored, whatever its page has applied."""
+    """Lets a reader continue behind the newest stored text, whatever its page has applied."""
 
     def decide(self, request: StreamRequest) -> Decision:
         decision = super().decide(request)
@@ -82,18 +82,18 @@ class _RaisesTheCursor(Streams):
 
 
 class _ComparesNumbers(Streams):
-    """Looks at the number of a cursor and not at its run."""
+    """Compares the number of a cursor and ignores its run."""
 
     def decide(self, request: StreamRequest) -> Decision:
         decision = super().decide(request)
         return _noted(decision, seen=0 if decision.whole_turn else _number(request.cursor))
 
-    def told(self, log: FrameLog, decision: Decision, entry: Entry) -> Iterator[bytes]:
+    def events_of(self, log: FrameLog, decision: Decision, entry: Entry) -> Iterator[bytes]:
         assert isinstance(decision, _Noted)
         its_own = decision.position > log.low and log[decision.position - 1].run_id == entry.run_id
         ends = entry.frame is not None and entry.frame.kind == "run.ended"
         if its_own or ends or entry.seq > decision.notes["seen"]:
-            yield from super().told(log, decision, entry)
+            yield from super().events_of(log, decision, entry)
 
 
 def _number(cursor: str | None) -> int:
@@ -109,17 +109,17 @@ class _HandsOverInTheWrongOrder(Streams):
         newest = [position for position in range(max(log.low, log.high - 2), log.high) if _is_text(log[position])]
         return _noted(decision, late=newest[0] + 1 if len(newest) == 2 else 0)
 
-    def told(self, log: FrameLog, decision: Decision, entry: Entry) -> Iterator[bytes]:
+    def events_of(self, log: FrameLog, decision: Decision, entry: Entry) -> Iterator[bytes]:
         assert isinstance(decision, _Noted)
-        if _place(log, entry) != decision.notes["late"]:  # what comes late is within the bound, and dropped
-            yield from super().told(log, decision, entry)
+        if _place(log, entry) != decision.notes["late"]:  # a late piece is within the bound, and dropped
+            yield from super().events_of(log, decision, entry)
 
 
 class _CountsFromOneAgain(Streams):
-    """Counts what each process tells from one, and knows cursors by that count alone."""
+    """Counts the frames of each process from one, and identifies cursors by that count alone."""
 
     def __init__(self, *given: object) -> None:
-        super().__init__(*given)  # type: ignore[arg-type]  # as they come
+        super().__init__(*given)  # type: ignore[arg-type]  # the arguments of the base
         self._earlier: dict[str, int] = {}
 
     def restore(self, event: Event) -> None:
@@ -131,16 +131,16 @@ class _CountsFromOneAgain(Streams):
         old = _goes_on(decision) and 0 < decision.position <= earlier
         return _noted(decision, muted=earlier + decision.position if old else 0)
 
-    def told(self, log: FrameLog, decision: Decision, entry: Entry) -> Iterator[bytes]:
+    def events_of(self, log: FrameLog, decision: Decision, entry: Entry) -> Iterator[bytes]:
         assert isinstance(decision, _Noted)
         if not (_is_text(entry) and _place(log, entry) <= decision.notes["muted"]):
-            yield from super().told(log, decision, entry)
+            yield from super().events_of(log, decision, entry)
 
 
 STREAM_IDS = (
     Bug(
         name="synthetic-end-takes-the-next-id",
-        summary="A reader who has everything is told of an end under the next number, and drops what really has it.",
+        summary="A reader who has everything receives an end under the next number, and drops the true frame.",
         failure_mode="HW-35",
         trips=("replay-equals-live",),
         build=with_parts(streams=_SaysItHasEnded),
@@ -154,21 +154,21 @@ STREAM_IDS = (
     ),
     Bug(
         name="cursor-raised-to-the-newest",
-        summary="A reader goes on behind the newest text that is stored, and not behind what its page has applied.",
+        summary="A reader continues behind the newest stored text, and not behind the text that its page has applied.",
         failure_mode="HW-41",
         trips=("replay-equals-live",),
         build=with_parts(streams=_RaisesTheCursor),
     ),
     Bug(
         name="cursors-compared-by-number",
-        summary="A cursor of an earlier run mutes what the new one says under numbers that are not larger.",
+        summary="A cursor of an earlier run mutes all frames of the new run up to the cursor's number.",
         failure_mode="HW-45",
         trips=("replay-equals-live",),
         build=with_parts(streams=_ComparesNumbers),
     ),
     Bug(
         name="piece-lost-at-the-hand-over",
-        summary="Whoever attaches while two pieces are entered gets the later one and never the earlier.",
+        summary="A reader who attaches while two pieces are entered gets the later one and never the earlier.",
         failure_mode="GO-17",
         trips=("replay-equals-live",),
         build=with_parts(streams=_HandsOverInTheWrongOrder),

@@ -1,4 +1,4 @@
-"""Mistakes around words that nobody said: notes and payloads of the system in the model's name."""
+"""Seeded bugs of synthetic words: notes and payloads of the system in the model's name."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from attrs import evolve
 
 from journalsim.contract.items import Item
 from journalsim_reference.bugs.bug import Bug, with_parts
-from journalsim_reference.bugs.views import Retells, cut_short, stop_marker
+from journalsim_reference.bugs.views import AltersViews, cut_short, stop_marker
 
 
-class _AnswersWithItsState(Retells):
-    """Records what it hands over to the next run as the answer of a run that has none."""
+class _AnswersWithItsState(AltersViews):
+    """Records the state that it hands to the next run as the answer of a run without one."""
 
-    def retell(self, items: tuple[Item, ...]) -> Iterator[Item]:
+    def alter(self, items: tuple[Item, ...]) -> Iterator[Item]:
         for item in items:
             if stop_marker(item) and not self._answered(item.run_id or ""):
                 payload = f'{{"run":"{item.run_id}","state":"interrupted"}}'
@@ -28,10 +28,10 @@ class _AnswersWithItsState(Retells):
         return any(m.role == "assistant" and m.state in ("completed", "interrupted") for m in messages)
 
 
-class _NotesInside(Retells):
-    """Has no other field for the note."""
+class _NotesInside(AltersViews):
+    """Writes the note into the text, for want of another field."""
 
-    def retell(self, items: tuple[Item, ...]) -> Iterator[Item]:
+    def alter(self, items: tuple[Item, ...]) -> Iterator[Item]:
         for item in items:
             noted = cut_short(item) and item.text
             yield evolve(item, text=f"{item.text}\n\n[Response interrupted by user]") if noted else item

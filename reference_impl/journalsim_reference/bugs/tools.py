@@ -1,4 +1,4 @@
-"""Mistakes around tool calls."""
+"""Seeded bugs of tool calls."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ End = Literal["tool.completed", "tool.failed"]
 
 
 class _FlushesPerIteration(Worker):
-    """Gathers what an iteration brings, messages and results alike, and writes it at its end."""
+    """Gathers the messages and results of an iteration, and writes them at its end."""
 
     def __init__(self, writer: Writer, run: Run, speaker: Speaker = LEAD) -> None:
         super().__init__(writer, run, speaker)
@@ -101,7 +101,7 @@ class _StripsOrphans(Writer):
         run = self.state.runs[item.run_id or ""]
         call = run.calls[item.call_id or ""]
         message = run.messages[call.message_id]
-        # A message of nothing but calls keeps them: it would be gone altogether.
+        # The calls of a message with nothing else stay: otherwise the whole message would be gone.
         return call.state == "aborted" and bool(message.content.text or message.content.reasoning)
 
 
@@ -115,7 +115,7 @@ TOOLS = (
     ),
     Bug(
         name="orphan-request-stripped",
-        summary="A tool call that was interrupted is stripped from the history without a word.",
+        summary="An interrupted tool call is removed from the history without a trace.",
         failure_mode="GO-6",
         trips=("paired-tool-calls",),
         build=with_parts(writer=_StripsOrphans),

@@ -1,7 +1,7 @@
-"""Journals that tell people and the model something else than their rows say.
+"""Builds journals whose history and context differ from their rows.
 
-Most mistakes of others are made on the way into a store.  Seen from outside it is
-the same to make them on the way out, and takes a fraction of the code.
+Most bugs of public systems happen on the way into a store.  Seen from outside, a bug on the way out looks the same, and
+takes a fraction of the code.
 """
 
 from __future__ import annotations
@@ -13,25 +13,25 @@ from journalsim.contract.items import Item
 from journalsim_reference.writer import Writer
 
 
-class Retells(Writer):
-    """Passes everything that is shown or given through one function."""
+class AltersViews(Writer):
+    """Passes all items of history and context through one function."""
 
     def shown(self, session_id: str) -> tuple[Item, ...]:
-        return tuple(self.retell(super().shown(session_id)))
+        return tuple(self.alter(super().shown(session_id)))
 
     def given(self, session_id: str) -> tuple[Item, ...]:
-        return tuple(self.retell(super().given(session_id)))
+        return tuple(self.alter(super().given(session_id)))
 
     @abstractmethod
-    def retell(self, items: tuple[Item, ...]) -> Iterator[Item]:
-        """Yields what is said in the place of these items."""
+    def alter(self, items: tuple[Item, ...]) -> Iterator[Item]:
+        """Yields the items that replace these items."""
 
 
 def cut_short(item: Item) -> bool:
-    """Whether an item is what an interruption kept of a message, in whichever form."""
+    """Returns True if an item is the stored part of an interrupted message, in any form."""
     return item.kind == "assistant" and item.cause is not None
 
 
 def stop_marker(item: Item) -> bool:
-    """Whether an item is the marker of a run that a person stopped."""
+    """Returns True if an item is the marker of a run that a person stopped."""
     return item.kind == "marker" and item.cause == "stopped"

@@ -1,13 +1,11 @@
-"""What the journal asks of a store: few verbs, each all or nothing.
+"""Defines the interface of a store: few verbs, each all or nothing.
 
-A store keeps rows and nothing else.  ``append`` returns when the whole batch is
-kept; when it raises a :class:`StoreError`, none of it is.  When it raises
-:class:`journalsim.contract.adapters.OutcomeUnknown`, the disk failed in the middle, and all or
-none of it is: ``load`` settles that, and what it then returns is certain.  The ids of
-rows are the caller's, so a batch that is given once more can never be there twice.
+A store holds rows and nothing else.  ``append`` returns when the whole batch is stored; when it raises a
+:class:`StoreError`, no row is.  When it raises :class:`journalsim.contract.adapters.OutcomeUnknown`, the disk failed in
+the middle, and all rows or no row is stored: ``load`` settles that, and the rows that it then returns are certain.  The
+ids of rows are the caller's, so a batch that is appended again is stored at most once.
 
-Every ``open`` is a new epoch, and a writer of an earlier one is refused at the only
-place where it could do harm.
+Every ``open`` begins a new epoch, and a writer of an earlier epoch is refused at the only place where it could do harm.
 """
 
 from __future__ import annotations
@@ -19,7 +17,7 @@ from journalsim_reference.events import Event
 
 
 class StoreError(Exception):
-    """The store did not do what it was asked, and kept nothing of it."""
+    """The store failed, and stored nothing."""
 
 
 class StoreClosed(StoreError):
@@ -47,27 +45,27 @@ class Store(Protocol):
         """Returns all rows, oldest first; settles an unknown outcome first.
 
         Raises:
-            StoreError: it cannot, or the rows cannot be read.
+            StoreError: the outcome cannot be settled, or the rows cannot be read.
         """
         ...
 
     def append(self, events: Sequence[Event], *, barrier: bool = True) -> None:
-        """Keeps all of ``events`` or none.
+        """Stores all of ``events`` or none.
 
         Args:
             events: rows, in order.
-            barrier: whether they must be on the disk, rather than with the operating system, on return.
+            barrier: True if they must be on the disk on return; else the operating system must have them.
 
         Raises:
-            StoreError: nothing was kept.
-            OutcomeUnknown: all or nothing was.
+            StoreError: no row was stored.
+            OutcomeUnknown: all rows were stored, or none.
         """
         ...
 
     def close(self) -> None:
-        """Closes it in good order; closing twice is fine."""
+        """Closes the store in good order; closing twice is allowed."""
         ...
 
     def crash(self) -> None:
-        """Lets go of it as a killed process does, without a last word to the disk."""
+        """Releases the store as a killed process does, without a further write."""
         ...

@@ -1,15 +1,13 @@
-"""A SQLite database on a disk port, which runs in the mode that it was told to or not at all.
+"""Opens a SQLite database on a disk port, and verifies that SQLite runs in the requested mode.
 
-SQLite ignores a setting that it does not know or cannot follow, and says nothing.  So
-every setting is asked back.  For the journal mode even that is not enough: with
-exclusive locking ``DELETE`` works as ``PERSIST`` does, and the pragma goes on saying
-"delete".  What counts is what lies in the folder after a transaction, and
-:meth:`Database.check_journal` looks there.
+SQLite silently ignores a setting that it does not know or cannot follow.  So every setting is read back.  For the
+journal mode even that is not enough: with exclusive locking ``DELETE`` works as ``PERSIST`` does, and the pragma still
+answers "delete".  Only the files in the folder after a transaction count, and :meth:`Database.check_journal` looks
+there.
 
-A database repeats to the byte: SQLite's random numbers begin anew at every open, from
-a digest of the folder.  From a constant they would repeat from life to life, and a
-journal that a crash left behind would look like one of this life: its checksums hang
-on such a number.
+A database repeats to the byte: SQLite's random numbers start again at every open, from a digest of the folder.  With a
+constant they would repeat from life to life, and a journal that a crash left behind would look like one of this life:
+its checksums depend on such a number.
 """
 
 from __future__ import annotations
@@ -29,20 +27,20 @@ from journalsim_reference.stores.vfs import DiskVFS
 
 SYNCHRONOUS = {"off": 0, "normal": 1, "full": 2, "extra": 3}  # word to set, number that SQLite answers with
 
-_NUMBERS = count(1)  # names of VFSs; nothing that is kept depends on them
+_NUMBERS = count(1)  # names of VFSs; no stored data depends on them
 
 
 class WrongMode(Exception):
-    """SQLite does not run as it was told to, and did not say so."""
+    """SQLite runs with another setting than the requested one, and gave no error."""
 
 
 @frozen(kw_only=True)
 class Settings:
-    """How SQLite keeps a transaction whole.
+    """The settings with which SQLite makes a transaction atomic.
 
     Attributes:
         journal: ``journal_mode``.
-        synchronous: what a commit waits for.
+        synchronous: ``synchronous``, which says how long a commit waits.
         locking: ``locking_mode``; ``wal`` needs ``exclusive``, for want of shared memory.
         checkpoint_pages: pages in the log after which a commit copies them into the database.
     """
@@ -62,18 +60,18 @@ class Settings:
 class Database:
     """A connection, and the VFS that lives as long as it does.
 
-    Args:
-        port: the folder.
-        name: of the database file.
-        settings: asked back after they were set.
-
     Use the connection inside :meth:`speaking`.
 
+    Args:
+        port: the folder.
+        name: name of the database file.
+        settings: the settings, read back after they were set.
+
     Attributes:
-        connection: SQLite's.
+        connection: SQLite's connection.
 
     Raises:
-        WrongMode: SQLite kept another setting.
+        WrongMode: SQLite runs with another setting.
         apsw.Error: SQLite cannot open the file.
     """
 
@@ -95,14 +93,15 @@ class Database:
 
     @property
     def usable(self) -> bool:
-        """Whether it is open and its process alive."""
+        """True if the database is open and its process alive."""
         return self._registered and not self._vfs.gone
 
     @contextmanager
     def speaking(self) -> Iterator[None]:
-        """Lets the block speak SQL.
+        """Lets the block use the connection.
 
-        When the process dies in it, that is what is raised, whatever SQLite makes of it, and the database is let go of.
+        If the process dies in the block, this raises the error of that death, whatever SQLite makes of it, and abandons
+        the database.
         """
         try:
             yield
@@ -116,21 +115,21 @@ class Database:
                 self.abandon()
 
     def set_synchronous(self, word: str) -> None:
-        """Sets what commits wait for from now on."""
+        """Sets ``synchronous`` for all further commits."""
         self._set("synchronous", word, SYNCHRONOUS[word])
 
     def check_journal(self) -> None:
-        """Looks in the folder whether the journal mode is the one that was asked for; a transaction must have ended.
+        """Checks in the folder that the journal mode is the requested one; a transaction must have ended.
 
         Raises:
-            WrongMode: it is another, whatever the pragma answers.
+            WrongMode: the mode is another, whatever the pragma answers.
         """
         found = journal_in_force(self._port, self._name)
         if found != self.settings.journal:
             raise WrongMode(f"SQLite leaves a journal as with journal_mode={found}, not {self.settings.journal}")
 
     def close(self) -> None:
-        """Closes it in good order; closing twice is fine."""
+        """Closes the database in good order; closing twice is allowed."""
         if self._registered:
             try:
                 with self.speaking():
@@ -139,7 +138,7 @@ class Database:
                 self._unregister()
 
     def abandon(self) -> None:
-        """Lets go without a last word to the disk; in mid-statement, when that has ended."""
+        """Releases the database without a further write; in mid-statement, once the statement has ended."""
         self._vfs.gone = True
         connection: apsw.Connection | None = getattr(self, "connection", None)
         with suppress(apsw.ThreadingViolationError):
@@ -168,19 +167,19 @@ class Database:
 
 
 def make_certain(port: DiskPort, name: str) -> None:
-    """Makes what an earlier process left certain, before anybody acts on it.
+    """Makes the files of an earlier process durable, before any process acts on them.
 
     A process that was killed after a failed sync leaves a log, or a journal, which can be read and which no later sync
     will write; a process that was killed before it could sync the folder leaves a journal which is gone only until the
-    power fails.  So both are written once more and synced, and so are the names.  The database file needs none of
-    this: whatever of it is in doubt is in the log or the journal, and SQLite writes it from there.
+    power fails.  So both are written once more and synced, and so are the names.  The database file needs none of this:
+    each doubtful part of it is in the log or the journal, and SQLite writes it from there.
     """
     if not port.exists(name):
         return
     database = port.open(name)
     try:
         if not database.lock():
-            return  # somebody is using it, so there is nothing that a killed process left; SQLite will say so
+            return  # another process uses it, so no killed process left anything; SQLite will report it
         for journal in (f"{name}-journal", f"{name}-wal"):
             if port.exists(journal):
                 _write_again(port.open(journal))
@@ -216,7 +215,7 @@ def journal_in_force(port: DiskPort, name: str) -> str:
 
 
 def _seed(vfs: DiskVFS) -> None:
-    """Makes SQLite's random numbers begin anew; it asks the default VFS, so this one is that for a moment."""
+    """Restarts SQLite's random numbers, which come from the default VFS: this one is the default for a moment."""
     vfs.take_seed()
     before = apsw.vfs_names()[0]
     apsw.set_default_vfs(vfs.vfs_name)

@@ -1,7 +1,7 @@
-"""The SQLite store on a disk port, in any journal mode, and what each mode is good for.
+"""Implements the SQLite store on a disk port, in any journal mode, and states the durability of each mode.
 
-The rows, the transactions and the epoch are those of
-:class:`journalsim_reference.stores.sqlite.SQLiteStore`; only the way to the disk differs.
+The rows, the transactions and the epoch are those of :class:`journalsim_reference.stores.sqlite.SQLiteStore`; only the
+way to the disk differs.
 """
 
 from __future__ import annotations
@@ -34,16 +34,16 @@ PROMISES: Mapping[tuple[str, str], str] = {
     ("wal", "normal"): "ordered",
     ("wal", "off"): "none",
 }
-"""What an acknowledged row survives on an honest disk, by journal mode and ``synchronous``.
+"""The crashes that an acknowledged row survives on an honest disk, by journal mode and ``synchronous``.
 
 * *durable*: every power cut;
-* *ordered*: every kill; after a power cut whole transactions from the beginning are left, the last ones may be gone;
+* *ordered*: every kill; after a power cut a prefix of whole transactions is left;
 * *none*: every kill; a power cut may leave anything.
 
-Delete with FULL is durable where an unlink needs no sync of the folder.  A rollback journal with NORMAL may be torn
-in a place that the checksum of its pages, which samples every 200th byte, does not see.  A sync that fails changes
-nothing of this, also if the process is killed before it can react: whoever opens the database next writes again what
-no sync would write, see :func:`journalsim_reference.stores.database.make_certain`.  Tests produce this table.
+Delete with FULL is durable where an unlink needs no sync of the folder.  A rollback journal with NORMAL may be torn in
+a place that the checksum of its pages, which samples every 200th byte, does not see.  A failed sync does not change the
+table, also if the process is killed before it can react: the next process to open the database writes again the data
+that no sync would write, see :func:`journalsim_reference.stores.database.make_certain`.  Tests produce this table.
 """
 
 
@@ -58,14 +58,14 @@ class DiskSQLiteStore(SQLiteStore):
     def __init__(self, port: DiskPort, settings: Settings | None = None) -> None:
         self._port = port
         self._settings = settings = settings or Settings()
-        # a commit that is no barrier is synced with the next one; with a rollback journal it could not be left alone
+        # a commit that is no barrier is synced with the next one; a rollback journal does not allow that
         relaxed = "normal" if settings.journal == "wal" and settings.synchronous != "off" else settings.synchronous
         self._words = {True: settings.synchronous, False: relaxed}
         self._database: Database | None = None
         self._begin()
 
     def integrity(self) -> str:
-        """Returns ``ok``, or the first thing that SQLite finds wrong; it does not notice half a transaction."""
+        """Returns ``ok``, or the first fault that SQLite finds; SQLite does not notice half a transaction."""
         try:
             with self._speaking():
                 return str(self._open_connection().pragma("integrity_check"))
@@ -73,10 +73,10 @@ class DiskSQLiteStore(SQLiteStore):
             return str(error)
 
     def close(self) -> None:
-        """Closes it in good order.
+        """Closes the store in good order.
 
         Raises:
-            StoreError: the disk failed; what was acknowledged is in the log all the same.
+            StoreError: the disk failed; acknowledged rows are in the log all the same.
         """
         self._connection = None
         if self._database is not None:
@@ -86,7 +86,7 @@ class DiskSQLiteStore(SQLiteStore):
                 raise StoreError(str(error)) from error
 
     def crash(self) -> None:
-        """Lets go of it as a killed process does."""
+        """Releases the store as a killed process does."""
         self._connection = None
         if self._database is not None:
             self._database.abandon()
@@ -109,7 +109,7 @@ class DiskSQLiteStore(SQLiteStore):
         return self._connection
 
     def _make_certain(self) -> None:
-        """Does nothing: :class:`Database` has done so when it was opened."""
+        """Does nothing: :class:`Database` does so when it opens."""
 
     def _speaking(self) -> AbstractContextManager[None]:
         return self._open_database().speaking()

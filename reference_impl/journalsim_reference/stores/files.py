@@ -1,4 +1,4 @@
-"""What every store does with files."""
+"""Writes files for every store."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ from journalsim.contract.disk_port import DiskFile
 
 
 def write_all(file: DiskFile, offset: int, data: bytes) -> None:
-    """Writes all of it: a disk that takes only a part is asked again.
+    """Writes all of ``data``, in several writes if the disk takes only a part.
 
     Raises:
-        OSError: some bytes may have been written all the same.
+        OSError: the disk failed; a prefix of ``data`` may have been written.
     """
     while data:
         taken = file.write(offset, data)

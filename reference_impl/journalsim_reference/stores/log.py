@@ -1,20 +1,18 @@
-"""A store in one log file, ``journal.jsonl``: a line per batch, written to the end and never changed.
+"""Implements a store in one log file, ``journal.jsonl``: a line per batch, appended and never changed.
 
-One line is one batch, so a batch is there or it is not; see
-:mod:`journalsim_reference.stores.log_lines` for how a whole line is told from another.
+One line is one batch, so a batch is stored whole or not at all; see :mod:`journalsim_reference.stores.log_lines` for
+the test of a whole line.
 
-When the file is opened it is read from the start.  The largest ``synced`` of all
-whole lines divides it.  Behind that point nothing was promised to outlive the power:
-what is not whole there ends the journal, and is cut off together with whatever
-overtook it.  Before that point everything was promised, so a bad line is damage: the
-good ones after it are still read, :attr:`LogStore.damage` tells, and nothing is cut.
+When the file is opened it is read from the start.  The largest ``synced`` of all whole lines divides it.  Behind that
+point no row was acknowledged as durable: the first bytes there that are no whole line end the journal, and are cut off
+together with everything that overtook them.  Before that point every row was, so a bad line is damage: the good lines
+after it are still read, :attr:`LogStore.damage` reports it, and nothing is cut.
 
-What is left behind that point is written once more and synced before anybody acts on
-it.  A process that was killed leaves lines which can be read and are not on the disk;
-one whose sync has failed leaves lines which no sync will write.
+The lines behind that point are written once more and synced before any process acts on them.  A killed process leaves
+lines which can be read and are not on the disk; a process whose sync has failed leaves lines which no sync will write.
 
-A failed append is cut off again.  If that cannot be made certain either, its outcome
-is unknown, and the next call begins with the cut.
+A failed append is cut off again.  If the cut cannot be made durable either, the outcome of the append is unknown, and
+the next call begins with the cut.
 """
 
 from __future__ import annotations
@@ -40,15 +38,15 @@ class LogStore:
 
     Attributes:
         epoch: this writer's fencing token.
-        damage: what was promised and cannot be read, a sentence for each place.
+        damage: one sentence for each synced place that cannot be read.
     """
 
     def __init__(self, port: DiskPort) -> None:
         self.damage: tuple[str, ...] = ()
-        self._end = 0  # how much of the file is the journal; anything behind is not
-        self._synced = 0  # how much of it is certainly on the disk
-        self._doubtful = False  # whether there may be something behind the end, and something missing before it
-        self._ids: dict[str, None] = {}  # as many as there are rows; the rows themselves are a hundred times longer
+        self._end = 0  # length of the journal in the file; bytes behind it are not part of it
+        self._synced = 0  # length of the prefix that is certainly on the disk
+        self._doubtful = False  # whether there may be bytes behind the end, or bytes missing before it
+        self._ids: dict[str, None] = {}  # one per row; the rows themselves are a hundred times longer
         self._file: DiskFile | None = None
         try:
             file = port.open(FILE, create=True)
@@ -69,7 +67,7 @@ class LogStore:
         """Returns all rows, oldest first.
 
         Raises:
-            StoreError: the disk fails, or has failed and does not get well enough to tell what is there.
+            StoreError: the disk fails, or has failed and does not recover enough to read the rows.
         """
         file = self._open_file()
         try:
@@ -85,10 +83,10 @@ class LogStore:
         return tuple(from_json(row) for line in whole_lines(data) for row in line.rows)
 
     def append(self, events: Sequence[Event], *, barrier: bool = True) -> None:
-        """Keeps all of ``events`` or none, as one line.
+        """Stores all of ``events`` or none, as one line.
 
         Raises:
-            OutcomeUnknown: the disk failed so that only a later call, or the next process, tells.
+            OutcomeUnknown: the disk failed so that only a later call, or the next process, can decide.
         """
         file = self._open_file()
         rows = {event.event_id: to_json(event) for event in events}
@@ -99,14 +97,14 @@ class LogStore:
         try:
             self._check_end(file)
             self._add(file, tuple(rows.values()), barrier=barrier)
-        except OSError as error:  # the same rows may be left from an earlier append, as long as that is in doubt
+        except OSError as error:  # the same rows may be left from an earlier append, while that one is in doubt
             raise (OutcomeUnknown if self._doubtful else StoreError)(f"{FILE}: {error}") from error
         finally:
             file.unlock()
         self._ids.update(dict.fromkeys(rows))
 
     def close(self) -> None:
-        """Makes everything certain and closes the file."""
+        """Makes everything durable and closes the file."""
         file, self._file = self._file, None
         if file is not None:
             try:
@@ -116,30 +114,30 @@ class LogStore:
                 raise StoreError(f"{FILE}: {error}") from error
 
     def crash(self) -> None:
-        """Lets go of the file as a killed process does."""
+        """Releases the file as a killed process does."""
         file, self._file = self._file, None
         if file is not None:
-            file.close()  # unbuffered: there is no last word
+            file.close()  # unbuffered: nothing is written here
 
     # --- reading
 
     def _recover(self, file: DiskFile) -> int:
-        """Finds the end of the journal, makes sure of it, and returns the last epoch."""
+        """Finds the end of the journal, makes it durable, and returns the last epoch."""
         data = file.read(0, file.size())
         lines = list(whole_lines(data))
         certain = max((line.synced for line in lines), default=0)
         gaps = _gaps(lines, len(data))
         self.damage = tuple(f"bytes {a} to {b} were synced and are no line" for a, b in gaps if a < certain)
         self._end = next((a for a, _ in gaps if a >= certain), len(data))
-        kept = [line for line in lines if line.end <= self._end]
-        self._ids = dict.fromkeys(from_json(row).event_id for line in kept for row in line.rows)
+        within = [line for line in lines if line.end <= self._end]
+        self._ids = dict.fromkeys(from_json(row).event_id for line in within for row in line.rows)
         self._synced = certain
         if data:
             self._settle(file)
-        return max((line.epoch for line in kept), default=0)
+        return max((line.epoch for line in within), default=0)
 
     def _check_end(self, file: DiskFile) -> None:
-        """Makes sure that the file ends where this writer left it."""
+        """Ensures that the file ends where this writer left it."""
         size = file.size()
         if size != self._end:
             tail = file.read(self._end, max(size - self._end, 0))
@@ -172,9 +170,9 @@ class LogStore:
             self._synced = self._end
 
     def _settle(self, file: DiskFile) -> None:
-        """Cuts the file behind the journal, and makes the journal certain.
+        """Cuts the file behind the journal, and makes the journal durable.
 
-        The lines that are not yet certain are written again: the disk may take them for written when they are not.
+        The lines that are not yet durable are written again: the disk may mark them as written when they are not.
         """
         self._doubtful = True
         write_all(file, self._synced, file.read(self._synced, self._end - self._synced))

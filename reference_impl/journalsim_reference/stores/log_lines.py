@@ -1,20 +1,18 @@
-"""The lines of the log store: how a batch is framed, and which lines of a file are whole.
+"""Frames the batches of the log store as lines, and finds the whole lines of a file.
 
-A line is ``[length,"checksum",synced,epoch,rows]`` and a line feed, all ASCII, so a
-file is JSON Lines:
+A line is ``[length,"checksum",synced,epoch,rows]`` and a line feed, all ASCII, so a file is JSON Lines:
 
 * ``length`` is that of the text of ``rows``;
-* ``checksum`` is the CRC-32 of everything after it and of the place where the line
-  begins, so neither a line that is cut, torn or has a hole is taken for a whole one,
-  nor one that was written for another place;
-* ``synced`` is how much of the file was certainly on the disk when it was written;
+* ``checksum`` is the CRC-32 of everything after it and of the offset of the line, so a line that is cut, torn or has
+  a hole does not count as whole, and neither does a line that was written for another place;
+* ``synced`` is the length of the file that was certainly on the disk when the line was written;
 * ``epoch`` is its writer's, and never falls: a line that an earlier process left in a
   block which the file system has given back does not count;
 * ``rows`` is a batch.  An empty one opens an epoch.
 
-A reader does not go by line feeds, for a torn line has lost its own: after a bad line
-it looks for the next place where a whole one begins.  Row text cannot look like that,
-because a quotation mark inside a JSON string has a backslash before it.
+A reader does not rely on line feeds, for a torn line has lost its own: after a bad line it looks for the next place
+where a whole one begins.  Row text cannot look like that, because a quotation mark inside a JSON string has a backslash
+before it.
 """
 
 from __future__ import annotations
@@ -35,11 +33,11 @@ class Line:
     """A whole line.
 
     Attributes:
-        start: where it begins in the file.
-        end: where the next one begins.
-        synced: how much of the file was on the disk when it was written.
-        epoch: of its writer.
-        rows: as text; none where an epoch was opened.
+        start: its offset in the file.
+        end: the offset behind it.
+        synced: the length of the file on the disk when the line was written.
+        epoch: epoch of its writer.
+        rows: rows as text; none where an epoch was opened.
     """
 
     start: int
@@ -50,18 +48,18 @@ class Line:
 
 
 def to_line(rows: Sequence[str], start: int, *, epoch: int, synced: int) -> bytes:
-    """Returns a batch as a line that begins at ``start``."""
+    """Encodes a batch as a line that begins at ``start``."""
     body = f"[{','.join(rows)}]"
     return f'[{len(body)},"{_checksum(start, synced, epoch, body)}",{synced},{epoch},{body}]\n'.encode("ascii")
 
 
 def whole_lines(data: bytes, start: int = 0, epoch: int = 0) -> Iterator[Line]:
-    """Yields the lines that are whole; what lies between two of them is not.
+    """Yields the whole lines; bytes between two of them belong to no whole line.
 
     Args:
         data: a part of a file.
-        start: where it begins.
-        epoch: that of the line before.
+        start: its offset in the file.
+        epoch: epoch of the line before.
     """
     at = 0
     while (head := _HEAD.search(data, at)) is not None:

@@ -1,4 +1,4 @@
-"""A store in memory: what outlives a crash is the folder, which somebody else holds."""
+"""Implements a store in memory; the folder, which outlives a crash, belongs to the caller."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from journalsim_reference.stores.base import DuplicateRow, StaleWriter, StoreClo
 
 @define
 class Folder:
-    """The place that a path names: its rows, and the epoch of whoever opened it last."""
+    """The rows under one path, and the epoch of the latest process to open it."""
 
     epoch: int = 0
     rows: dict[str, Event] = Factory(dict)
@@ -31,7 +31,7 @@ class MemoryStore:
         return tuple(self._open_folder().rows.values())
 
     def append(self, events: Sequence[Event], *, barrier: bool = True) -> None:
-        """Keeps all of ``events`` or none; memory has no barrier to wait for."""
+        """Stores all of ``events`` or none; memory has no barrier to wait for."""
         folder = self._open_folder()
         if folder.epoch != self.epoch:
             raise StaleWriter(f"epoch {self.epoch} was replaced by {folder.epoch}")
@@ -42,11 +42,11 @@ class MemoryStore:
         folder.rows.update(new)
 
     def close(self) -> None:
-        """Lets go of the folder."""
+        """Releases the folder."""
         self._folder = None
 
     def crash(self) -> None:
-        """Lets go of the folder: there is nothing that closing in good order would do besides."""
+        """Releases the folder; closing in good order would do nothing else."""
         self._folder = None
 
     def _open_folder(self) -> Folder:
@@ -56,11 +56,11 @@ class MemoryStore:
 
 
 FOLDERS_MAX = 16
-"""A process of ours works on one folder at a time; the few before it may still be looked at."""
+"""A process of ours works on one folder at a time; the few before it may still be read."""
 
 
 class Folders:
-    """Stands for a disk: what each path names, the oldest forgotten when there are too many."""
+    """Replaces a disk: maps paths to folders, and forgets the oldest when there are too many."""
 
     def __init__(self) -> None:
         self._folders: dict[str, Folder] = {}

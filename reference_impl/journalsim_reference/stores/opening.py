@@ -1,8 +1,7 @@
-"""Which store a process opens: on the disk that it is given, or on a real folder.
+"""Chooses the store that a process opens: on the disk of the ports, or on a real folder.
 
-Where the ports have a disk, the scenario is about what a crash leaves of it, and
-says which kind of store it wants; a variant of the reference that has one kind
-opens that one, whatever the scenario says.
+Ports with a disk mean that the scenario tests crashes of the disk, and names a kind of store.  A variant of the
+reference with a fixed kind of store opens that kind in every scenario.
 """
 
 from __future__ import annotations
@@ -28,19 +27,19 @@ _FOLDERS = Folders()  # a server process is a new adapter, and finds the folders
 
 
 def as_asked(where: str, ports: Ports) -> Store:
-    """Opens SQLite on a real file; where there is a disk, the kind of store that the scenario asks for, on that."""
+    """Opens SQLite on a real file; if the ports have a disk, opens the scenario's kind of store on it."""
     if ports.disk is None:
         return SQLiteStore(where)
     return LogStore(ports.disk) if ports.engine == "log" else DiskSQLiteStore(ports.disk)
 
 
 def in_memory(where: str, ports: Ports) -> Store:
-    """Opens a store that no disk is under; a kill leaves all of it."""
+    """Opens a store without a disk; a kill leaves all of it."""
     return _FOLDERS.open(where)
 
 
 def on_disk(open_store: Callable[[DiskPort], Store], where: str, ports: Ports) -> Store:
-    """Opens a store of one kind on the disk that is there, or on a real folder."""
+    """Opens a store of one kind on the disk of the ports, or on a real folder."""
     return open_store(ports.disk or RealDisk(where))
 
 
@@ -50,7 +49,7 @@ def _sqlite(settings: Settings) -> OpenStore:
 
 VARIANTS: Mapping[str, tuple[OpenStore, str]] = {
     "memory": (in_memory, "a store in memory"),
-    "log": (partial(on_disk, LogStore), "the log store, whatever a scenario asks for"),
+    "log": (partial(on_disk, LogStore), "the log store, also if a scenario names another"),
     "wal": (_sqlite(Settings(journal="wal", synchronous="full")), "SQLite, WAL, synchronous=FULL: durable"),
     "delete": (_sqlite(Settings(journal="delete", synchronous="extra")), "SQLite, DELETE, synchronous=EXTRA: durable"),
     "delete-full": (
@@ -66,4 +65,4 @@ VARIANTS: Mapping[str, tuple[OpenStore, str]] = {
         "SQLite, synchronous=OFF: a power cut leaves anything",
     ),
 }
-"""Other stores for the reference, each with what it is: ``journalsim -a ref:log``."""
+"""Other stores for the reference, each with a description: ``journalsim -a ref:log``."""

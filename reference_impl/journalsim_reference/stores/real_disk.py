@@ -1,4 +1,4 @@
-"""A real folder behind :mod:`journalsim.contract.disk_port`; the operating system keeps what the port promises."""
+"""Implements :mod:`journalsim.contract.disk_port` on a real folder; the operating system provides the durability."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class RealDisk:
         return RealFile(BufferedRandom(raw) if buffered else raw)
 
     def exists(self, name: str) -> bool:
-        """Returns whether there is a file of this name."""
+        """Returns True if a file of this name exists."""
         return (self._where / name).exists()
 
     def list(self) -> tuple[str, ...]:
@@ -30,7 +30,7 @@ class RealDisk:
         return tuple(sorted(os.listdir(self._where)))
 
     def rename(self, old: str, new: str) -> None:
-        """Gives a file another name."""
+        """Renames a file."""
         os.replace(self._where / old, self._where / new)
 
     def unlink(self, name: str) -> None:
@@ -38,7 +38,7 @@ class RealDisk:
         (self._where / name).unlink()
 
     def sync_folder(self) -> None:
-        """Makes every name certain."""
+        """Makes every name durable."""
         folder = os.open(self._where, os.O_RDONLY | os.O_DIRECTORY)
         try:
             os.fsync(folder)
@@ -58,7 +58,7 @@ class RealFile:
         return cast(bytes, self._file.read(amount))
 
     def write(self, offset: int, data: bytes) -> int:
-        """Writes at ``offset``; returns how many bytes were taken."""
+        """Writes at ``offset``; returns the number of bytes taken."""
         self._file.seek(offset)
         return cast(int, self._file.write(data))
 
@@ -71,11 +71,11 @@ class RealFile:
         return self._file.seek(0, os.SEEK_END)
 
     def flush(self) -> None:
-        """Hands what is in the buffer to the operating system."""
+        """Hands the buffer to the operating system."""
         self._file.flush()
 
     def sync(self) -> None:
-        """Flushes, and makes bytes and length certain."""
+        """Flushes, and makes bytes and length durable."""
         self._file.flush()
         os.fsync(self._file.fileno())
 
@@ -88,9 +88,9 @@ class RealFile:
         return True
 
     def unlock(self) -> None:
-        """Gives the lock back."""
+        """Releases the lock."""
         fcntl.flock(self._file.fileno(), fcntl.LOCK_UN)
 
     def close(self) -> None:
-        """Flushes and closes."""
+        """Flushes and closes the file."""
         self._file.close()

@@ -1,20 +1,16 @@
-"""A store in one SQLite file, ``journal.db`` in the folder that it is given.
+"""Implements a store in one SQLite file, ``journal.db`` in a given folder.
 
-A batch is one transaction, and a row is acknowledged when its transaction has
-committed.  In WAL mode a commit is one write to the end of the log; with
-``synchronous=FULL`` it is synced too, with ``NORMAL`` only with the next FULL
-commit.  Both settings are asked back after they were set, because SQLite ignores
-what it does not know or cannot do (a file system without shared memory keeps its
-old journal mode) and says nothing.
+A batch is one transaction, and a row is acknowledged when its transaction has committed.  In WAL mode a commit is one
+write to the end of the log; with ``synchronous=FULL`` it is synced too, with ``NORMAL`` only with the next FULL commit.
+Both settings are read back after they were set, because SQLite silently ignores a setting that it does not know or
+cannot follow (a file system without shared memory keeps its old journal mode).
 
-Event ids are unique, and so is (run, seq): of two writers that do not know of
-each other at most one gets a number.  The ``writer`` table holds the epoch, which
-every append checks inside its own transaction.
+Event ids are unique, and so is (run, seq): of two writers that do not know of each other at most one gets a number.
+The ``writer`` table holds the epoch, which every append checks inside its own transaction.
 
-When the disk fails in mid-commit, nobody can say whether the transaction is there,
-and a connection that has seen a sync fail may take for written what no later sync
-will write.  Such a connection is never used again: the next call opens the file anew,
-under the same epoch, and goes by what it finds.
+When the disk fails in mid-commit, the transaction may be stored or not, and a connection that has seen a failed sync
+may mark data as written that no later sync will write.  Such a connection is never used again: the next call opens the
+file again, under the same epoch, and relies on the rows that it finds.
 """
 
 from __future__ import annotations
@@ -83,10 +79,10 @@ class SQLiteStore:
             raise StoreError(str(error)) from error
 
     def append(self, events: Sequence[Event], *, barrier: bool = True) -> None:
-        """Keeps all of ``events`` or none, in one transaction.
+        """Stores all of ``events`` or none, in one transaction.
 
         Raises:
-            OutcomeUnknown: the disk failed in mid-commit; the next call looks what is there.
+            OutcomeUnknown: the disk failed in mid-commit; the next call reads the file to decide.
         """
         try:
             self._settle()
@@ -140,7 +136,7 @@ class SQLiteStore:
         return connection
 
     def _make_certain(self) -> None:
-        """Makes what can be read certain, after a connection on which the disk had failed."""
+        """Makes the readable data durable, after a connection on which the disk had failed."""
         self._open_connection().pragma("wal_checkpoint", "TRUNCATE")
 
     def _speaking(self) -> AbstractContextManager[None]:
@@ -171,7 +167,7 @@ class SQLiteStore:
             raise StoreError(str(error)) from error
 
     def _settle(self) -> None:
-        """After an unknown outcome, opens the file anew, so that what can be read is what is there.
+        """Opens the file again after an unknown outcome, so that only stored rows can be read.
 
         Raises:
             StaleWriter: another process has opened it in between.
@@ -205,7 +201,7 @@ class SQLiteStore:
         return OutcomeUnknown(str(error))
 
     def _rolled_back(self, connection: apsw.Connection) -> bool:
-        """Ends a transaction that has failed; returns whether it certainly left nothing."""
+        """Ends a failed transaction; returns True if it certainly left nothing."""
         try:
             with self._speaking():
                 if connection.in_transaction:

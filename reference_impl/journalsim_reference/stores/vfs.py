@@ -1,11 +1,9 @@
-"""SQLite on a disk port: the real engine on the simulated disk, or on any other.
+"""Runs SQLite on a disk port: the real engine on the simulated disk, or on any other.
 
-SQLite reaches files through a VFS.  This one hands every call to a
-:class:`journalsim.contract.disk_port.DiskPort`, and does what SQLite's own VFS for Unix
-does besides: a journal or log that it has just created is synced together with the
-folder, and a journal is removed together with a sync of the folder if SQLite asks
-for it (``synchronous=EXTRA``).  It states the same facts about the device as well:
-nothing is atomic or in order, bytes beside those written stay as they are.
+SQLite reaches files through a VFS.  This one hands every call to a :class:`journalsim.contract.disk_port.DiskPort`, and
+also does the same as SQLite's own VFS for Unix: a journal or log that it has just created is synced together with the
+folder, and a journal is removed together with a sync of the folder if SQLite requests it (``synchronous=EXTRA``).  It
+reports the same facts about the device: nothing is atomic or in order, bytes beside those written do not change.
 
 There is no shared memory, so WAL needs ``locking_mode=EXCLUSIVE``.
 """
@@ -20,16 +18,16 @@ import apsw
 
 from journalsim.contract.disk_port import DiskFile, DiskPort
 
-JULIAN_MS = 212_000_000_000_000  # what SQLite's date functions take for now; the journal does not use them
+JULIAN_MS = 212_000_000_000_000  # the present time of SQLite's date functions; the journal does not use them
 
 
 class DiskVFS(apsw.VFS):
     """Hands SQLite's calls to a disk port.
 
     Attributes:
-        vfs_name: under which SQLite knows it.
-        gone: from now on nothing reaches the disk; set when the process is dead.
-        death: what the disk raised when the process died under a call.
+        vfs_name: its name in SQLite.
+        gone: True once the process is dead; then no call reaches the disk.
+        death: the error of the disk with which the process died during a call.
     """
 
     def __init__(self, vfs_name: str, port: DiskPort) -> None:
@@ -41,7 +39,7 @@ class DiskVFS(apsw.VFS):
         self._seed = b""
 
     def take_seed(self) -> None:
-        """Takes a digest of the folder for SQLite's random numbers to begin with."""
+        """Takes a digest of the folder as the seed of SQLite's random numbers."""
         self._seed = self.run(apsw.SQLITE_CANTOPEN, folder_digest, self._port)
 
     def run(self, code: int, call: Any, *arguments: Any) -> Any:
@@ -69,17 +67,17 @@ class DiskVFS(apsw.VFS):
         return DiskVFSFile(self, file, sync_folder=new and bool(flags[0] & _JOURNALS))
 
     def xAccess(self, name: str, flags: int) -> bool:  # noqa: N802
-        """Returns whether a file is there."""
+        """Returns True if a file of this name exists."""
         return bool(self.run(apsw.SQLITE_IOERR_ACCESS, self._port.exists, name))
 
     def xDelete(self, name: str, sync_folder: int) -> None:  # noqa: N802
-        """Removes a file, for certain if SQLite asks for it."""
+        """Removes a file, durably if SQLite requests it."""
         self.run(apsw.SQLITE_IOERR_DELETE, self._port.unlink, name)
         if sync_folder:
             self.sync_folder()
 
     def sync_folder(self) -> None:
-        """Makes names certain."""
+        """Makes names durable."""
         self.run(apsw.SQLITE_IOERR_DIR_FSYNC, self._port.sync_folder)
 
     def xFullPathname(self, name: str) -> str:  # noqa: N802
@@ -95,7 +93,7 @@ class DiskVFS(apsw.VFS):
         return JULIAN_MS
 
     def xGetLastError(self) -> tuple[int, str]:  # noqa: N802
-        """Returns nothing: an error says what it is when it is raised."""
+        """Returns no error: each error is complete when it is raised."""
         return 0, ""
 
 
@@ -104,19 +102,19 @@ _KINDS = apsw.SQLITE_OPEN_MAIN_DB | _JOURNALS
 
 
 class DiskVFSFile:
-    """One file of SQLite's.  Without a base class, so nothing falls through to the real disk."""
+    """One file of SQLite's.  It has no base class, so no call falls through to the real disk."""
 
     def __init__(self, vfs: DiskVFS, file: DiskFile, sync_folder: bool) -> None:
         self._vfs = vfs
         self._file = file
-        self._sync_folder = sync_folder  # with the first sync, and with that one only
+        self._sync_folder = sync_folder  # with the first sync only
 
     def xRead(self, amount: int, offset: int) -> bytes:  # noqa: N802
-        """Reads; SQLite fills what is missing at the end with zeros."""
+        """Reads; SQLite fills missing bytes at the end with zeros."""
         return self._vfs.run(apsw.SQLITE_IOERR_READ, self._file.read, offset, amount) or b""
 
     def xWrite(self, data: bytes, offset: int) -> None:  # noqa: N802
-        """Writes all of it: a disk that takes only a part is asked again."""
+        """Writes all of ``data``, in several writes if the disk takes only a part."""
         left = bytes(data)
         while left:
             taken = self._vfs.run(apsw.SQLITE_IOERR_WRITE, self._file.write, offset, left)
@@ -125,11 +123,11 @@ class DiskVFSFile:
             offset, left = offset + taken, left[taken:]
 
     def xTruncate(self, size: int) -> None:  # noqa: N802
-        """Cuts or stretches it."""
+        """Cuts or stretches the file."""
         self._vfs.run(apsw.SQLITE_IOERR_TRUNCATE, self._file.truncate, size)
 
     def xSync(self, flags: int) -> None:  # noqa: N802
-        """Makes bytes and length certain, and the name of a new journal."""
+        """Makes bytes and length durable, and the name of a new journal."""
         self._vfs.run(apsw.SQLITE_IOERR_FSYNC, self._file.sync)
         if self._sync_folder:
             self._sync_folder = False
@@ -145,33 +143,33 @@ class DiskVFSFile:
             raise apsw.BusyError("another connection is using the database")
 
     def xUnlock(self, level: int) -> None:  # noqa: N802
-        """Gives it back when SQLite needs none."""
+        """Releases the lock when SQLite needs none."""
         if level == 0:
             self._vfs.run(apsw.SQLITE_IOERR_UNLOCK, self._file.unlock)
 
     def xCheckReservedLock(self) -> bool:  # noqa: N802
-        """Returns whether another connection is about to write: never while this one may read."""
+        """Returns False: while this connection may read, no other is about to write."""
         return False
 
     def xSectorSize(self) -> int:  # noqa: N802
-        """Returns what SQLite's VFS for Unix says."""
+        """Returns the value of SQLite's VFS for Unix."""
         return 4096
 
     def xDeviceCharacteristics(self) -> int:  # noqa: N802
-        """Returns what SQLite's VFS for Unix says: bytes beside those written stay as they are, no more."""
+        """Returns the value of SQLite's VFS for Unix: bytes beside those written do not change, no more."""
         return apsw.SQLITE_IOCAP_POWERSAFE_OVERWRITE
 
     def xFileControl(self, operation: int, pointer: int) -> bool:  # noqa: N802
-        """Returns that it knows none of them."""
+        """Returns False: it knows no file control."""
         return False
 
     def xClose(self) -> None:  # noqa: N802
-        """Closes it, which for an unbuffered file is no word to the disk."""
+        """Closes the file, which writes nothing, for it is unbuffered."""
         self._file.close()
 
 
 def folder_digest(port: DiskPort) -> bytes:
-    """Returns bytes that stand for everything in a folder."""
+    """Returns a digest of all names and contents in a folder."""
     digest = blake2b()
     for name in port.list():
         file = port.open(name)

@@ -1,8 +1,7 @@
-"""A person and the program in front of them.
+"""Simulates a person and their client program.
 
-The client knows only what it was told: a run's id comes with the answer to its
-send or with the first frame.  A Stop names a run, so a Stop that is pressed
-before the id is known stays latched in the client until it is.
+The client knows only what it received: a run's id arrives with the answer to its send or with the first frame.  A Stop
+names a run, so the client latches a Stop that is pressed before the id is known, and sends it once the id arrives.
 """
 
 from __future__ import annotations
@@ -40,10 +39,10 @@ class Sent:
     Attributes:
         key: idempotency key.
         text: the words.
-        label: of the step.
-        run: the run's id, once the client was told.
-        latched: steps that stop this run as soon as it has a name.
-        refused: the server said no.
+        label: label of the step.
+        run: the run's id, once the client received it.
+        latched: stop steps that wait for the run's id.
+        refused: True if the server refused the message.
     """
 
     key: str
@@ -59,7 +58,7 @@ Answer = Callable[[Outcome, str | None, str], None]
 
 
 class Backend(Protocol):
-    """What a client can ask of the server; ``answer`` is called once, or never if the request dies with it."""
+    """The server as a client sees it; ``answer`` is called once, or never if the request is lost with the server."""
 
     def start(self, session: str, text: str, key: str, answer: Answer) -> None: ...
 
@@ -73,7 +72,7 @@ class Backend(Protocol):
 
 
 class Client:
-    """One client; every method is a step that the scheduler or an author's step calls."""
+    """One client; every method is a step of the scheduler or of the scenario."""
 
     def __init__(self, world: World, spec: ClientSpec, session: str, backend: Backend) -> None:
         self.name = spec.name
@@ -91,33 +90,33 @@ class Client:
     # --- what the person does
 
     def send(self, step: Step, key: str) -> None:
-        """The person sends a message."""
+        """Sends a message."""
         sent = Sent(key=key, text=step.text, label=step.label)
         self._sent.append(sent)
         self._submit(sent, step)
 
     def resubmit(self, step: Step) -> None:
-        """The same request once more, under the same key, as a retrying browser does."""
+        """Sends the same request again, under the same key, as a retrying browser does."""
         sent = self._find(step.of)
         if sent is not None:
             for _ in range(step.times):
                 self._submit(sent, step)
 
     def stop(self, step: Step) -> None:
-        """The person presses Stop, perhaps several times."""
+        """Presses Stop ``step.times`` times."""
         for _ in range(step.times):
             self._press_stop(step)
 
     def approve(self, step: Step) -> None:
-        """The person lets a tool run."""
+        """Approves a tool call."""
         self._answer(step)
 
     def deny(self, step: Step) -> None:
-        """The person forbids a tool to run."""
+        """Denies a tool call."""
         self._answer(step)
 
     def reload(self, step: Step) -> None:
-        """The person reloads the page, perhaps several times: the view is what the journal holds then."""
+        """Reloads the page ``step.times`` times; each reload displays the journal of that moment."""
         for _ in range(step.times):
             self._reload(step)
 
@@ -128,43 +127,43 @@ class Client:
         self._world.passed(f"{point}.after")
 
     def detach(self, step: Step) -> None:
-        """The program stops watching: the tab is closed or the network is gone."""
+        """Stops watching: the tab is closed or the network is gone."""
         if self.attached:
             self.attached = False
             self._record(ClientDetached())
             self._link.request("detach", "", step.travel, lambda: self._backend.disconnected(self.session, self.name))
 
     def attach(self, step: Step) -> None:
-        """The program begins to watch again, from now on."""
+        """Begins to watch again, from now on."""
         if not self.attached:
             self.attached = True
             self._record(ClientAttached())
 
     def hide(self, step: Step) -> None:
-        """The tab goes into the background, which only a client on the wire notices."""
+        """Puts the tab into the background, which only a client on the wire notices."""
 
     def show(self, step: Step) -> None:
-        """The tab comes back to the front."""
+        """Brings the tab back to the front."""
 
     def switch(self, step: Step) -> None:
-        """The person looks at another session; a client that is not on the wire has only one."""
+        """Opens another session; a client that is not on the wire has only one."""
 
     # --- the connection
 
     def lose_connection(self) -> None:
-        """The server went away: nothing more arrives until the client reattaches."""
+        """Breaks the connection because the server is gone; nothing more arrives until the client reattaches."""
         if self.connected:
             self.connected = False
             if self.attached:
                 self._record(ClientDisconnected())
 
     def server_is_back(self) -> None:
-        """A server is up again: a client that reattaches by itself does so after its retry time."""
+        """Schedules a reattachment after the client's retry time, if the client reattaches by itself."""
         if not self.connected and self._spec.kind != "cli":
             self._world.scheduler.after(self._spec.retry_ns, f"person.{self.name}", self.reattach)
 
     def reattach(self) -> None:
-        """Connects again and shows what the journal holds."""
+        """Connects again and displays the items of the journal."""
         if self.connected:
             return
         self.connected = True
@@ -174,13 +173,13 @@ class Client:
                 "read", "", Travel(), lambda: self._backend.read(self.session, "reattach", self._reloaded)
             )
 
-    # --- what the client is told
+    # --- incoming frames and answers
 
     def run_began(self, run: str) -> None:
-        """A run has begun in the session that the client shows; its frames come by themselves."""
+        """Takes the news that a run began in the displayed session; its frames arrive by themselves."""
 
     def frame(self, frame: Frame) -> None:
-        """The server sends a frame; it is applied when it has arrived."""
+        """Receives a frame from the server; the client applies it once the link has delivered it."""
         if self.attached and self.connected:
             self._link.frame(lambda: self._apply(frame))
 
@@ -193,7 +192,7 @@ class Client:
         self._world.passed(f"{point}.after")
 
     def _learn(self, frame: Frame) -> None:
-        """Takes from a frame what the person can act on: the run that a Stop means, and who asks."""
+        """Remembers the ids that later actions need: the run that a Stop names, and the run of each question."""
         if frame.kind == "run.started":
             self._seen_run = frame.run_id
         if frame.kind == "approval.requested" and frame.call_id is not None:
@@ -257,8 +256,8 @@ class Client:
 
     def _request_stop(self, step: Step, run: str) -> None:
         def answer(outcome: Outcome, run: str | None, reason: str) -> None:
-            told = ClientTold(run=run, verb="stop", key="", outcome=outcome, reason=reason)
-            self._link.answer(lambda: self._record(told))
+            answered = ClientTold(run=run, verb="stop", key="", outcome=outcome, reason=reason)
+            self._link.answer(lambda: self._record(answered))
 
         def deliver() -> None:
             self._backend.stop(self.session, run, step, answer)
@@ -273,8 +272,8 @@ class Client:
         if run is not None:
 
             def answer(outcome: Outcome, run: str | None, reason: str) -> None:
-                told = ClientTold(run=run, verb="answer", key=step.call, outcome=outcome, reason=reason)
-                self._link.answer(lambda: self._record(told))
+                answered = ClientTold(run=run, verb="answer", key=step.call, outcome=outcome, reason=reason)
+                self._link.answer(lambda: self._record(answered))
 
             def deliver() -> None:
                 self._backend.answer(self.session, run, step, answer)

@@ -1,8 +1,7 @@
-"""What lies between a client and the server: requests one way, frames and answers the other.
+"""Carries requests from a client to the server, and frames and answers back.
 
-A request is late, lost or doubled when the scenario says so.  Frames of one
-client keep their order, whatever the schedule, because they travel on one
-connection; requests do not, because each has a connection of its own.
+A request is delayed, dropped or duplicated as its step scripts.  Frames of one client stay in order under every
+schedule, because they travel on one connection; requests do not, because each has a connection of its own.
 """
 
 from __future__ import annotations
@@ -25,7 +24,7 @@ class Link:
         self._frames: deque[Callable[[], None]] = deque()
 
     def request(self, verb: str, key: str, travel: Travel, deliver: Callable[[], None]) -> None:
-        """Sends a request on its way; ``deliver`` is called once, never, or twice."""
+        """Sends a request to the server; ``deliver`` is called once, never, or twice."""
         if travel.lost:
             self._world.record(self._spec.name, RequestLost(verb=verb, key=key))
             return

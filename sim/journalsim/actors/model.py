@@ -1,4 +1,4 @@
-"""The scripted model, as pure data: which turn answers a call, and what it streams when."""
+"""Scripts the model, as pure data: chooses the turn that answers a call, and lists its emissions with their times."""
 
 from __future__ import annotations
 
@@ -33,11 +33,11 @@ Ending = Literal["", "error", "silent", "stall"]
 
 @frozen(kw_only=True)
 class Emission:
-    """One thing that the model's connection does.
+    """One action of the model's connection.
 
     Attributes:
-        delay_ns: after the emission before it.
-        event: the chunk; None for an ending that carries none.
+        delay_ns: delay after the emission before it, nanoseconds.
+        event: the chunk; None for an ending without one.
         ending: ``error``, ``silent`` or ``stall``, when the stream does not go on.
         error: kind and message of an ``error``.
     """
@@ -50,14 +50,14 @@ class Emission:
 
 @frozen(kw_only=True)
 class Response:
-    """What the model does with one call.
+    """The model's response to one call.
 
     Attributes:
         ref: ``model.turn2``; ``model.extra1`` when the script had no turn left.
-        number: of the turn, from 1; 0 for an extra one.
-        emissions: in order.
-        after_close: what happens when the system closes the stream early.
-        complete_after_ns: how long after the close a late completion comes.
+        number: number of the turn, from 1; 0 for an extra one.
+        emissions: the emissions in order.
+        after_close: what the provider does when the system closes the stream early.
+        complete_after_ns: delay of a late completion after the close, nanoseconds.
     """
 
     ref: str
@@ -78,8 +78,8 @@ class ScriptedModel:
     def answer(self, request: ModelRequest) -> Response:
         """Returns the response to a call; each turn answers once.
 
-        A call for which no turn is left gets a short answer of its own, so that a
-        scenario need not script what only some of its cases reach.
+        A call without a turn gets a short answer of its own, so that a scenario may leave out calls that only some of
+        its cases make.
         """
         for position, turn in enumerate(self._spec.turns):
             if not self._used[position] and fits(turn.when, request):
@@ -97,7 +97,7 @@ class ScriptedModel:
 
 
 def fits(when: CallFilter, request: ModelRequest) -> bool:
-    """Returns whether a turn with this filter may answer the call."""
+    """Returns True if a turn with this filter may answer the call."""
     if when.purpose != request.purpose:
         return False
     if request.actor != ("lead" if when.agent is None else f"sub:{when.agent}"):
@@ -216,7 +216,7 @@ class MessageSoFar:
 
 
 def messages_of(response: Response) -> tuple[MessageSoFar, ...]:
-    """Returns the whole messages of a response: what a provider that goes on in spite of a close completes."""
+    """Returns the whole messages of a response, which a provider that ignores the close completes."""
     messages = [MessageSoFar(ref=response.ref)]
     for emission in response.emissions:
         if emission.event is None:

@@ -1,4 +1,4 @@
-"""Which cursor a step of a scenario means, on the page as it is."""
+"""Chooses the cursor that a step of a scenario sends, given the client's page."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from journalsim.scenario.values.links import Cursor
 
 
 def sent_for(meant: Cursor, page: Page, session: str, accepted: Mapping[str, str]) -> str | None:
-    """Returns what is sent as the cursor; None for a request without one.
+    """Returns the cursor to send; None for a request without one.
 
-    The id of an event that the page has not come to is that of the last one it has.
+    The id of an event that the page has not reached becomes that of the page's last event.
 
     Args:
-        meant: as the scenario says it.
-        page: of the client.
-        session: that the page shows.
-        accepted: session of each run that there is.
+        meant: the cursor as the scenario words it.
+        page: the page of the client.
+        session: the session that the page displays.
+        accepted: session of each accepted run.
     """
     ids, last = page.ids, page.cursor
     if meant.form == "frame":

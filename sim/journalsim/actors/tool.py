@@ -1,4 +1,4 @@
-"""Scripted tools, as pure data: what one call does."""
+"""Scripts the tools, as pure data: chooses the reply to each call."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ class ScriptedTool:
         self.effects = 0
 
     def reply(self, call: ToolCall) -> tuple[ToolReply, int]:
-        """Returns what the tool does with a call, and how long it takes in nanoseconds.
+        """Returns the reply to a call, and its duration in nanoseconds.
 
         A call that the script does not mention returns ``<name> done``.
         """

@@ -1,19 +1,18 @@
-"""What an adapter and the harness promise each other.
+"""Defines the adapter protocol: the verbs through which journalsim reaches a journal, and the duties of both sides.
 
-An adapter is how journalsim reaches a journal.  There are two levels, and an
-adapter implements one of them:
+An adapter implements one of two levels:
 
 * **store level** (:class:`StoreAdapter`): the harness drives the run, calls the
   model and the tools, and the journal only stores rows;
 * **runner level** (:class:`RunnerAdapter`): the system runs its own loop, and
-  the harness plants the model, the tools and the points through
+  the harness supplies the model, the tools and the points through
   :class:`~journalsim.contract.ports.Ports`.
 
-Every verb may be ``def`` or (trio) ``async def``.  A verb ends in one of three
-ways: it returns (*ok*), it raises (*failed*: certainly not done), or it raises
-:class:`OutcomeUnknown` (*unknown*: done or not, only a later read can tell).
+Every verb may be ``def`` or (trio) ``async def``.  A verb ends in one of three ways: it returns (*ok*), it raises
+(*failed*: certainly not done), or it raises :class:`OutcomeUnknown` (*unknown*: done or not done; only a later read can
+decide).
 
-An adapter, and the reference journal, import :mod:`journalsim.contract` and nothing else of ``journalsim``.
+Adapters and the reference journal import :mod:`journalsim.contract` and no other part of ``journalsim``.
 """
 
 from __future__ import annotations
@@ -33,62 +32,59 @@ MaybeAwaitable: TypeAlias = T | Awaitable[T]
 
 
 class OutcomeUnknown(Exception):
-    """Raised by a verb whose effect may or may not have happened."""
+    """A verb raises this error when its effect may or may not have happened."""
 
 
 class RunBusy(Exception):
-    """Raised by ``start``, or by a rewrite of the history, that an active run does not allow: refused, nothing done."""
+    """``start``, or a rewrite of the history, raises this error when an active run forbids it; nothing was done."""
 
 
 class StoreAdapter(Protocol):
-    """A journal that only keeps rows; the harness drives the run.
+    """A journal that only stores rows, while the harness drives the run.
 
-    Beyond the four verbs here these are optional, found by name:
-    ``append_many(session_id, run_id, items)``,
-    ``partial(session_id, run_id, item)`` (what a stop keeps of an unfinished message),
-    ``finish(session_id, run_id, marker)`` (the terminal of a run),
-    ``annotate(session_id, item_id, metadata)``, ``replace_all(session_id, items)``,
-    ``flush()``, ``statistics()``, ``crash()``.
+    Four verbs are required.  The harness finds these optional verbs by name: ``append_many(session_id, run_id,
+    items)``, ``partial(session_id, run_id, item)`` (stores an unfinished message after a stop), ``finish(session_id,
+    run_id, marker)`` (stores the terminal of a run), ``annotate(session_id, item_id, metadata)``,
+    ``replace_all(session_id, items)``, ``flush()``, ``statistics()``, ``crash()``.
     """
 
     capabilities: Capabilities
 
     def open(self, where: str) -> MaybeAwaitable[None]:
-        """Opens the store in folder ``where``; the same folder after a crash is the same data."""
+        """Opens the store in folder ``where``.  After a crash, the same folder holds the same data."""
         ...
 
     def close(self) -> MaybeAwaitable[None]:
-        """Closes it in good order."""
+        """Closes the store in good order."""
         ...
 
     def append(self, session_id: str, run_id: str, item: Item) -> MaybeAwaitable[None]:
-        """Keeps one finished item; returning is the acknowledgement."""
+        """Stores one finished item; returning acknowledges that the item is durable."""
         ...
 
     def read(self, session_id: str) -> MaybeAwaitable[Sequence[Item]]:
-        """Everything that a page opened now would show, oldest first."""
+        """Returns the items that a page opened now would display, oldest first."""
         ...
 
 
 class RunnerAdapter(Protocol):
-    """A system with a loop of its own; the harness plants model, tools and points.
+    """A system with its own loop; the harness supplies model, tools and points.
 
-    Beyond the verbs here these are optional, found by name:
-    ``context(session_id)``, ``annotate(session_id, item_id, metadata)`` (``LookupError`` if it is gone),
-    ``compact(session_id)``, ``clear(session_id)``, ``statistics()``, ``crash()`` (also while ``setup`` is under way),
-    ``disconnected(session_id, client)`` (a reader's connection went away),
-    ``answer(session_id, run_id, call_id, approved)`` (a person approves or denies a tool
-    call; returns ``resolved``, ``late`` when the call no longer waits, or ``unknown``).
+    Four further verbs are required.  The harness finds these optional verbs by name: ``context(session_id)``,
+    ``annotate(session_id, item_id, metadata)`` (raises ``LookupError`` if the item is gone), ``compact(session_id)``,
+    ``clear(session_id)``, ``statistics()``, ``crash()`` (also called during ``setup``), ``disconnected(session_id,
+    client)`` (a reader's connection broke), ``answer(session_id, run_id, call_id, approved)`` (a person approves or
+    denies a tool call; returns ``resolved``, ``late`` when the call no longer waits, or ``unknown``).
     """
 
     capabilities: Capabilities
 
     def setup(self, where: str, ports: Ports) -> MaybeAwaitable[None]:
-        """Starts the server process on folder ``where``, recovering what an earlier one left."""
+        """Starts the server process on folder ``where`` and recovers the runs that an earlier process left open."""
         ...
 
     def start(self, session_id: str, text: str, key: str) -> MaybeAwaitable[str]:
-        """Admits a user message and begins its run in the background.
+        """Accepts a user message and begins its run in the background.
 
         Args:
             session_id: the conversation.
@@ -99,7 +95,7 @@ class RunnerAdapter(Protocol):
             The run's id.  The user message is accepted once this returns.
 
         Raises:
-            RunBusy: refused, because the session has an active run.
+            RunBusy: the session has an active run; nothing was done.
         """
         ...
 
@@ -107,13 +103,13 @@ class RunnerAdapter(Protocol):
         """Stops the named run.
 
         Returns:
-            ``stopping`` when the run is being stopped, ``ended`` when it already had its
-            terminal, ``unknown`` when there is no such run.
+            ``stopping`` while the run winds down, ``ended`` if it already had its
+            terminal, ``unknown`` if no such run exists.
         """
         ...
 
     def read(self, session_id: str) -> MaybeAwaitable[Sequence[Item]]:
-        """Everything that a page opened now would show, oldest first."""
+        """Returns the items that a page opened now would display, oldest first."""
         ...
 
     def shutdown(self) -> MaybeAwaitable[None]:

@@ -1,4 +1,4 @@
-"""What an adapter declares: the capabilities that invariants require, and the policies that a scenario may set."""
+"""Defines what an adapter declares: the capabilities that invariants need, and the policies that a scenario may set."""
 
 from __future__ import annotations
 
@@ -21,40 +21,41 @@ POLICIES: Mapping[str, tuple[str, ...]] = {
     "bad_cursor": ("restart", "gap"),
     "retention": ("long", "short"),
 }
-"""Questions on which public systems disagree, the default first; what a Stop keeps is its own ``mode``."""
+"""Policies on which public systems disagree, with the default first.  The effect of a stop has its own parameter,
+``mode``.
+"""
 
 
 @frozen(kw_only=True)
 class Capabilities:
-    """What an adapter claims; the default claims least.
+    """The capabilities that an adapter declares; the default declares the least.
 
-    A promise that needs a capability which is not declared is reported as *not
-    claimed*: neither kept nor broken.
+    An invariant that needs an undeclared capability is reported as *not claimed*: neither held nor violated.
 
     Attributes:
         level: ``store`` or ``runner``.
-        partials: text of a stopped message is kept.
-        tools: tool calls and results are kept as items of their own.
-        terminals: the end of each run is kept as a ``marker`` item.
-        stable_ids: an item's ``id`` is the same in every read.
+        partials: the journal stores the text of a stopped message.
+        tools: the journal stores tool calls and results as items of their own.
+        terminals: the journal stores the end of each run as a ``marker`` item.
+        stable_ids: an item has the same ``id`` in every read.
         dedup_by_id: writing one id twice leaves one item.
         atomic_turn: an interrupted turn is dropped whole, by declared policy.
         user_first: the user message is durable before the model is called.
-        concurrent_runs: what a second start in a busy session does.
-        stop_modes: which ways of stopping exist.
-        crash: ``memory`` when ``crash()`` drops the process state and keeps the store.
-        disk: keeps its files through :attr:`Ports.disk` where there is one, so that the power can fail.
-        idempotent_start: one request key never starts a second run.
-        statistics: ``statistics()`` tells the sizes of the partial cache.
-        maintenance: which of ``annotate``, ``compact``, ``clear`` exist.
-        late_completion: a completion that arrives after the stream was closed is handed over.
-        approvals: runs wait for a person's answer where a tool asks for it; the verb ``answer`` exists.
-        limits: which time limits the system keeps: ``tool``, ``run``.
+        concurrent_runs: the effect of a second start in a busy session.
+        stop_modes: the supported ways of stopping.
+        crash: ``memory`` when ``crash()`` drops the process state and preserves the store.
+        disk: the system writes its files through :attr:`Ports.disk` if there is one, so that the power can fail.
+        idempotent_start: one request key starts at most one run.
+        statistics: ``statistics()`` returns the sizes of the partial cache.
+        maintenance: the supported verbs among ``annotate``, ``compact`` and ``clear``.
+        late_completion: the system receives a completion that arrives after it closed the stream.
+        approvals: runs wait for a person's answer where a tool requires it; the verb ``answer`` exists.
+        limits: the time limits that the system enforces: ``tool``, ``run``.
         sub_agents: a tool may be a sub-agent with model calls of its own.
-        context: what the model is given is derived from the journal and may be judged.
+        context: the system derives the model's context from the journal, so the context can be judged.
         policies: scenario options that the system can follow, such as ``busy``.
         replay: how a reader reattaches.
-        context_repair: where orphaned calls are closed.
+        context_repair: when the system closes orphaned calls.
         clock: ``virtual`` when every wait of the system goes through the harness.
         host: where the system runs.
     """

@@ -1,10 +1,9 @@
-"""The words for disks in a case: which file system, what a power cut takes, what goes wrong before.
+"""Defines the words for disks in a case: the file system, the losses of a power cut, and the faults before it.
 
-All of it is data, so that a case can hold it.  A loss reads ``unsynced``,
-``last_tail``, or ``drawn#17`` for the seventeenth of the worlds that
-:mod:`journalsim.actors.disk.worlds` draws.  A fault is addressed to an operation:
-``Fault("error", at="disk.write#7")`` is the seventh write of the case; one that lasts
-hits the following operations of the same verb too.
+All of it is data, so that a case can hold it.  A loss reads ``unsynced``, ``last_tail``, or ``drawn#17`` for the
+seventeenth of the worlds that :mod:`journalsim.actors.disk.worlds` draws.  A fault names an operation: ``Fault("error",
+at="disk.write#7")`` is the seventh write of the case; a fault with ``times`` also hits the following operations of the
+same verb.
 """
 
 from __future__ import annotations
@@ -18,16 +17,16 @@ from attrs.validators import ge, in_
 
 @frozen(kw_only=True)
 class DiskOptions:
-    """Which file system this is; the defaults are a journaling one that promises no more than it must.
+    """The kind of file system; the defaults are a journaling one that guarantees only what it must.
 
     Attributes:
-        sector: bytes that are written back together.
-        entries: when a created, renamed or removed name is certain without a sync of the folder: ``at_once``;
-            or not, and then several such changes survive ``in_order`` (the first few) or in ``any_order``.
-        truncates: whether what is written after a file was cut may survive although the cut does not
+        sector: size in bytes of the unit in which the disk writes back.
+        entries: when a created, renamed or removed name becomes durable without a sync of the folder: ``at_once``;
+            or later, and then several such changes survive ``in_order`` (the first few) or in ``any_order``.
+        truncates: whether a write after a truncation may survive although the truncation does not
             (``any_order``: freed blocks are used again at once) or not (``in_order``).
-        fill: the byte that is found where a file has grown and its data never came.
-        lying_sync: every sync says yes and does nothing.  No promise of a journal is judged on such a disk.
+        fill: the byte that reads back where a file has grown and its data never reached the disk.
+        lying_sync: every sync succeeds and does nothing.  No invariant is judged on such a disk.
     """
 
     sector: int = field(default=512, validator=ge(1))
@@ -42,18 +41,18 @@ class DiskOptions:
 # --- losses
 
 LOSSES: Mapping[str, str] = {
-    "buffers": "nothing but the buffers of the process: what a kill loses, and no power cut less",
-    "unsynced": "whatever was not synced, bytes and names",
-    "names": "changes of names that no folder sync made certain; all bytes survive",
-    "bytes": "bytes that no sync made certain; all names survive: renamed in place, yet empty",
+    "buffers": "only the buffers of the process: the least that any crash loses",
+    "unsynced": "all changes that were not synced, bytes and names",
+    "names": "changes of names that no folder sync made durable; all bytes survive",
+    "bytes": "bytes that no sync made durable; all names survive: a renamed file is in place, yet empty",
     "last_tail": "the second half of the last write",
-    "last_head": "the first half of the last write, whose second half is there",
+    "last_head": "the first half of the last write; its second half survives",
     "last_middle": "the middle sectors of the last write: a hole",
-    "last_bytes": "the bytes of the last write, while the file has already grown by them",
-    "all_but_last": "every unsynced write but the last: it overtook them",
-    "other_files": "what was unsynced in every file but the one written last",
+    "last_bytes": "the bytes of the last write; the file has grown by their number",
+    "all_but_last": "every unsynced write but the last, which overtook them",
+    "other_files": "unsynced changes in every file but the one written last",
     "first": "the first unsynced write, which all later ones overtook",
-    "drawn": "whatever the world of this number loses; drawn#N, from 1",
+    "drawn": "the loss of the world with this number; drawn#N, from 1",
 }
 
 
@@ -64,11 +63,11 @@ def _known(_: Any, __: Any, name: str) -> None:
 
 @frozen
 class Loss:
-    """What a power cut takes.
+    """The changes that a power cut takes.
 
     Attributes:
         name: a key of :data:`LOSSES`.
-        number: which of the drawn worlds; 0 for every other loss.
+        number: the number of a drawn world, from 1; 0 for every other loss.
     """
 
     name: str = field(default="unsynced", validator=_known)
@@ -86,7 +85,7 @@ class Loss:
         """Returns the loss that :meth:`__str__` wrote.
 
         Raises:
-            ValueError: there is no such loss.
+            ValueError: no such loss exists.
         """
         name, mark, number = text.partition("#")
         if mark and not (number.isascii() and number.isdigit()):
@@ -100,38 +99,38 @@ NAMED = tuple(Loss(name) for name in LOSSES if name != "drawn")
 # --- faults
 
 CHANGING = ("create", "write", "truncate", "sync", "rename", "unlink", "sync_folder")
-"""Operations that change what a power cut leaves; the others (``open``, ``read``) can fail all the same."""
+"""Operations that change the outcome of a power cut; the others (``open``, ``read``) can fail as well."""
 
 VERBS = ("open", "read", *CHANGING)
 
 FAULTS: Mapping[str, tuple[tuple[str, ...], str]] = {
-    "crash": (CHANGING, "the power fails just before it, with `loss`"),
+    "crash": (CHANGING, "the power fails just before the operation, with `loss`"),
     "full": (("create", "write"), "no space is left: ENOSPC; `kept` bytes of a write are written"),
     "error": (
         VERBS,
-        "EIO, and it was not done; `kept` bytes of a write are written; what a sync did not write, no sync will",
+        "EIO, not done; `kept` bytes of a write are written; a later sync writes nothing that this one failed to write",
     ),
     "short": (("write",), "only `kept` bytes are taken, without an error"),
-    "slow": (VERBS, "it takes `duration_ns` of virtual time"),
+    "slow": (VERBS, "the operation takes `duration_ns` of virtual time"),
     "volatile": (
         ("create", "rename", "unlink"),
         "the change is certain only after a sync of the folder, whatever the options say",
     ),
-    "lie": (("sync", "sync_folder"), "it says yes and does nothing; no promise is judged on such a disk"),
+    "lie": (("sync", "sync_folder"), "it succeeds and does nothing; no invariant is judged on such a disk"),
 }
 
 
 @frozen
 class Fault:
-    """One fault.
+    """One fault of a disk.
 
     Attributes:
         kind: a key of :data:`FAULTS`.
         at: name of the operation, such as ``disk.sync#3``.
         times: how many operations of that verb in a row; 0 for all from there on, until the disk is healed.
-        kept: of a write, how many bytes are written all the same.
-        duration_ns: of a slow operation.
-        loss: of a crash.
+        kept: for a failing or short write, the number of bytes that are written anyway.
+        duration_ns: for a slow operation, its virtual duration in nanoseconds.
+        loss: for a crash, the changes that it takes.
     """
 
     kind: str
@@ -157,7 +156,7 @@ class Fault:
         return self._address[0]
 
     def hits(self, verb: str, number: int) -> bool:
-        """Returns whether this is an operation that the fault is addressed to."""
+        """Returns True if the fault applies to this operation."""
         mine, first = self._address
         return verb == mine and first <= number and (not self.times or number < first + self.times)
 

@@ -1,21 +1,19 @@
-"""The folder that a journal writes to, as one process sees it.
+"""Defines the folder that a journal writes to, as one process sees it.
 
-A journal that opens its files through :class:`DiskPort` runs on a real folder and
-on the simulated disk alike.  Every verb is synchronous and does what the system
-call of the same name does.  Three states of a byte must not be confused:
+A journal that opens its files through :class:`DiskPort` runs on a real folder and on the simulated disk alike. Every
+verb is synchronous and does what the system call of the same name does.  A byte passes through three states:
 
 * *written*: it is in a buffer of this process (a file opened ``buffered``); it
-  dies with the process;
-* *flushed*: the operating system has it; it survives the process, not the power;
+  is lost with the process;
+* *flushed*: the operating system has it; it survives the process, but not a power cut;
 * *synced*: it is on the disk; it survives both.
 
-``write`` on an unbuffered file flushes at once.  Names of files have a durability
-of their own: one that was created, renamed or removed is certain only after
-``sync_folder``.
+``write`` on an unbuffered file flushes at once.  Names of files have a durability of their own: a name that was
+created, renamed or removed is durable only after ``sync_folder``.
 
-Errors are :class:`OSError` with the usual ``errno``.  Once the process or its
-machine is gone, every verb but ``unlock`` and ``close`` raises something that is not
-an :class:`Exception`, so no error handling of a journal goes on after its own death.
+Errors are :class:`OSError` with the usual ``errno``.  Once the process or its machine is gone, every verb but
+``unlock`` and ``close`` raises an exception outside :class:`Exception`, so that no error handling of a journal
+continues after its own crash.
 """
 
 from __future__ import annotations
@@ -34,15 +32,15 @@ class DiskFile(Protocol):
         """Writes at ``offset``; a gap before it reads as zeros.
 
         Returns:
-            How many bytes were taken, from the front of ``data``; like the system call, it may be fewer than given.
+            The number of bytes taken from the front of ``data``; like the system call, it may take fewer than given.
 
         Raises:
-            OSError: some bytes may have been written all the same.
+            OSError: the write failed; a prefix of ``data`` may have been written.
         """
         ...
 
     def truncate(self, size: int) -> None:
-        """Makes the file ``size`` bytes long; what is added reads as zeros."""
+        """Makes the file ``size`` bytes long; added bytes read as zeros."""
         ...
 
     def size(self) -> int:
@@ -50,31 +48,31 @@ class DiskFile(Protocol):
         ...
 
     def flush(self) -> None:
-        """Hands what is in the buffer to the operating system."""
+        """Hands the buffered bytes to the operating system."""
         ...
 
     def sync(self) -> None:
-        """Flushes, and returns when bytes and length are on the disk; says nothing about the file's name.
+        """Flushes, and returns when bytes and length are on the disk; the file's name is not part of it.
 
         Raises:
-            OSError: what was not yet on the disk may never get there, even if a later sync succeeds.
+            OSError: the bytes that were not yet on the disk may never get there, even if a later sync succeeds.
         """
         ...
 
     def lock(self) -> bool:
-        """Takes the file's advisory lock; never waits.
+        """Takes the file's advisory lock without waiting.
 
         Returns:
-            False if another open file has it.
+            False if another open file holds it.
         """
         ...
 
     def unlock(self) -> None:
-        """Gives the lock back; the death of the process does so too."""
+        """Releases the lock; the death of the process does so too."""
         ...
 
     def close(self) -> None:
-        """Flushes and closes; syncs nothing.  Closing twice is fine."""
+        """Flushes and closes the file without a sync.  Closing twice is allowed."""
         ...
 
 
@@ -85,17 +83,17 @@ class DiskPort(Protocol):
         """Opens a file to read and write.
 
         Args:
-            name: of the file, without a folder.
-            create: makes an empty file if there is none.
-            buffered: keeps what is written in this process until it is flushed.
+            name: name of the file, without a folder.
+            create: makes an empty file if none exists.
+            buffered: holds written bytes in this process until they are flushed.
 
         Raises:
-            FileNotFoundError: there is none, and ``create`` is false.
+            FileNotFoundError: the file does not exist and ``create`` is false.
         """
         ...
 
     def exists(self, name: str) -> bool:
-        """Returns whether there is a file of this name."""
+        """Returns True if a file of this name exists."""
         ...
 
     def list(self) -> tuple[str, ...]:
@@ -103,17 +101,17 @@ class DiskPort(Protocol):
         ...
 
     def rename(self, old: str, new: str) -> None:
-        """Gives a file another name, in place of any file that has it; all or nothing, also in a crash."""
+        """Renames a file and replaces any file of the new name; all or nothing, also in a crash."""
         ...
 
     def unlink(self, name: str) -> None:
-        """Removes a name; files that are open stay usable.
+        """Removes a name; open files stay usable.
 
         Raises:
-            FileNotFoundError: there is none.
+            FileNotFoundError: no file has this name.
         """
         ...
 
     def sync_folder(self) -> None:
-        """Returns when every name is on the disk as it now is; says nothing about what the files hold."""
+        """Returns when the current names of all files are on the disk; the contents of the files are not part of it."""
         ...

@@ -1,4 +1,4 @@
-"""Live events: what a system publishes to everybody who watches a session."""
+"""Defines live events: the frames that a system publishes to every reader of a session."""
 
 from __future__ import annotations
 
@@ -23,15 +23,15 @@ FrameKind = Literal[
 
 @frozen
 class Frame:
-    """One live event for whoever watches the session.
+    """One live event for the readers of a session.
 
     Attributes:
-        kind: what happened.
-        run_id: the run it belongs to.
+        kind: kind of the event.
+        run_id: the run that it belongs to.
         message_id: the journal's id of the message, for message frames.
         text: the delta of a ``message.delta``; the whole text of completed or interrupted ones.
         reasoning: like ``text``, for reasoning.
-        call_id: for tool frames.
+        call_id: the call, for tool frames.
         state: for ``run.ended`` how it ended, for ``tool.closed`` the closure's state.
         cause: for interrupted runs, why.
         event_id: ``<run_id>:<seq>`` of the journal row behind it; None when nothing durable is behind it.

@@ -1,4 +1,4 @@
-"""One entry of a history, in the smallest form that all systems share, and the sizes of what a journal caches."""
+"""Defines the item, one entry of a history in the form that all systems share, and the sizes of a journal's cache."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Cause = Literal["stopped", "crashed", "timed_out", "lost_lease", "shut_down", "f
 Origin = Literal["user", "model", "tool", "synthetic"]
 
 HIDDEN_FROM_MODEL = "hidden_from_model"
-"""The one metadata flag with a meaning of its own: true keeps an item out of the model's context."""
+"""The one metadata flag with a meaning of its own: true excludes an item from the model's context."""
 
 
 @frozen(kw_only=True)
@@ -24,7 +24,7 @@ class Item:
     """One entry of a history or of a model context, in the smallest common form.
 
     Attributes:
-        kind: what it is.  A ``marker`` is the terminal of a run.
+        kind: kind of the entry.  A ``marker`` is the terminal of a run.
         text: user text, visible answer text, tool output, or marker wording.
         id: the journal's own stable id, if it has one.
         aliases: ids that the provider used for the same message, in order of appearance.
@@ -34,10 +34,10 @@ class Item:
         arguments: argument text of a ``tool_call``, exactly as streamed.
         state: ``completed`` or ``interrupted`` for messages; ``completed``, ``failed`` or
             ``aborted`` for tool results; how the run ended for markers.
-        outcome: of an aborted tool result, what is known: ``unknown`` or ``not_started``.
+        outcome: for an aborted tool result, its known outcome: ``unknown`` or ``not_started``.
         run_id: the run that wrote it, if known.
-        cause: of an interrupted marker or message, why.
-        origin: who made the text.
+        cause: for an interrupted marker or message, why.
+        origin: the author of the text.
         metadata: flags that are not text; see :data:`HIDDEN_FROM_MODEL`.
     """
 
@@ -59,7 +59,7 @@ class Item:
 
 @frozen(kw_only=True)
 class Statistics:
-    """Sizes of what a journal holds in memory, at this instant.
+    """Sizes of a journal's memory, at this instant.
 
     Attributes:
         partial_messages: messages with buffered, unfinished text.
@@ -67,7 +67,7 @@ class Statistics:
         partial_messages_max: declared bound for ``partial_messages``; 0 if none is declared.
         partial_bytes_max: declared bound for ``partial_bytes``; 0 if none is declared.
         active_runs: runs without a terminal.
-        reader_bytes, reader_bytes_max: the most that is held for one reader of a stream, and its bound, if declared.
+        reader_bytes, reader_bytes_max: the most bytes buffered for one reader of a stream, and its bound, if declared.
     """
 
     partial_messages: int = 0

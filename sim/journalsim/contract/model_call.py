@@ -1,4 +1,4 @@
-"""What a system exchanges with the scripted model and the scripted tools."""
+"""Defines the calls between a system and the scripted model, and between a system and the scripted tools."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from journalsim.contract.items import Item
 
 
 class ModelError(Exception):
-    """The model's stream broke: ``kind`` is the provider's word, such as ``overloaded``."""
+    """The model's stream broke; ``kind`` is the provider's word, such as ``overloaded``."""
 
     def __init__(self, kind: str, message: str = "") -> None:
         super().__init__(f"{kind}: {message}" if message else kind)
@@ -24,7 +24,7 @@ class ToolError(Exception):
 
 @frozen(kw_only=True)
 class ToolCall:
-    """One request of the model for a tool."""
+    """One tool call that the model requests."""
 
     call_id: str
     name: str
@@ -33,11 +33,11 @@ class ToolCall:
 
 @frozen(kw_only=True)
 class ToolTraits:
-    """What a system must know of a tool before it runs it.
+    """The properties of a tool that a system must know before it runs the tool.
 
     Attributes:
-        approval: a person must agree first.
-        agent: the call runs a sub-agent: the system asks the model on its behalf
+        approval: a person must approve the call first.
+        agent: the call runs a sub-agent: the system calls the model on its behalf
             (:attr:`ModelRequest.actor`), and the sub-agent's answer is the result.
     """
 
@@ -47,13 +47,13 @@ class ToolTraits:
 
 @frozen(kw_only=True)
 class ModelRequest:
-    """What a system asks the model.
+    """One call of the model by a system.
 
     Attributes:
-        run_id: the run on whose behalf the model is called.
+        run_id: the run on whose behalf the system calls the model.
         session_id: its conversation.
         attempt: 1, then 2 for the first retry within the run, and so on.
-        context: what the model is given, oldest first.
+        context: the items given to the model, oldest first.
         purpose: ``turn`` for an answer, ``compaction`` for a summary of the history.
         actor: ``lead``, or ``sub:NAME`` for a sub-agent.
     """
@@ -92,7 +92,7 @@ class ModelEvent:
 
 @frozen(kw_only=True)
 class Completion:
-    """A whole message that the provider reports as finished, as a completion callback gets it."""
+    """A whole message that the provider reports as finished, in the form that a completion callback receives."""
 
     provider_id: str | None
     text: str
@@ -107,8 +107,8 @@ LateCompletion = Callable[[Completion], Awaitable[None]]
 class ModelStream(Protocol):
     """An open call of the model: iterate it, and leave the ``async with`` block to close it.
 
-    Iteration raises :class:`ModelError` when the provider breaks off, and simply ends without a
-    ``finish`` event when the connection ends silently; the second is *not* a completed message.
+    Iteration raises :class:`ModelError` when the provider breaks off.  Iteration ends without a ``finish`` event when
+    the connection ends silently; the message is then *not* completed.
     """
 
     async def __aenter__(self) -> ModelStream: ...

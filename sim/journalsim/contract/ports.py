@@ -1,4 +1,4 @@
-"""What the harness gives to the code under test: model, tools, points, time, ids and the simulated disk."""
+"""Defines what the harness supplies to the code under test: model, tools, points, time, ids and the simulated disk."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from journalsim.contract.model_call import LateCompletion, ModelRequest, ModelSt
 
 
 class Ports(Protocol):
-    """What the harness gives to the code under test, one object per server process.
+    """The services of the harness for the code under test, one object per server process.
 
-    Waiting on a port, and only there, lets virtual time pass and other tasks run.
-    Any port may raise ``trio.Cancelled``, like every trio checkpoint.
+    Only a wait on a port lets virtual time pass and other tasks run. Any port may raise ``trio.Cancelled``, like every
+    trio checkpoint.
 
     Attributes:
-        policies: the options that the scenario sets, of those in :data:`POLICIES`.
-        limits_ns: time limits to keep, by ``tool`` (one call) and ``run``; what is not there has none.
-        disk: the simulated folder for this process's files, where the scenario has one; else None.
-        engine: ``sqlite`` or ``log`` if the scenario asks a system that has both for one of them; else empty.
+        policies: the options that the scenario sets, a subset of :data:`POLICIES`.
+        limits_ns: time limits in nanoseconds, by ``tool`` (one call) and ``run``; an absent key means no limit.
+        disk: the simulated folder for this process's files, if the scenario has one; else None.
+        engine: ``sqlite`` or ``log`` if the scenario chooses one for a system that has both; else empty.
     """
 
     policies: Mapping[str, str]
@@ -30,15 +30,15 @@ class Ports(Protocol):
     engine: str
 
     def tool_traits(self, name: str) -> ToolTraits:
-        """What there is to know of a tool before it runs."""
+        """Returns the properties of a tool that matter before it runs."""
         ...
 
     def model(self, request: ModelRequest, on_late: LateCompletion | None = None) -> ModelStream:
         """Calls the scripted model.
 
         Args:
-            request: what the model is given.
-            on_late: awaited with the whole message if the provider finishes the call after it was closed early.
+            request: the call, with the model's context.
+            on_late: awaited with the whole message if the provider finishes the call after the system closed it.
         """
         ...
 
@@ -51,10 +51,10 @@ class Ports(Protocol):
         ...
 
     def step(self, name: str, touches: tuple[str, ...] = ()) -> AbstractAsyncContextManager[None]:
-        """A named operation: a point before, the body, a point after.
+        """Marks a named operation: a point before, the body, a point after.
 
-        The harness numbers it: the fourth ``store.append`` has the points
-        ``store.append#4.before`` and ``store.append#4.after``.
+        The harness numbers it: the fourth ``store.append`` has the points ``store.append#4.before`` and
+        ``store.append#4.after``.
 
         Args:
             name: dotted lower-case name without number.
@@ -63,11 +63,11 @@ class Ports(Protocol):
         ...
 
     async def sleep(self, duration_ns: int) -> None:
-        """Waits in virtual time, nanoseconds."""
+        """Waits ``duration_ns`` nanoseconds of virtual time."""
         ...
 
     def publish(self, session_id: str, frame: Frame) -> None:
-        """Hands a live event to everybody who watches ``session_id``; never waits."""
+        """Hands a live event to every reader of ``session_id`` without waiting."""
         ...
 
     def spawn(self, name: str, task: Callable[[], Awaitable[None]]) -> None:
@@ -75,13 +75,13 @@ class Ports(Protocol):
         ...
 
     def mint(self, prefix: str) -> str:
-        """A fresh id, ``<prefix><number>``, the same in every rerun of the case."""
+        """Returns a fresh id, ``<prefix><number>``, the same in every rerun of the case."""
         ...
 
     def now_ns(self) -> int:
-        """Monotonic virtual time, nanoseconds since the case began."""
+        """Returns monotonic virtual time, in nanoseconds since the case began."""
         ...
 
     def wall_ns(self) -> int:
-        """What a wall clock shows: virtual time plus every scripted clock jump, nanoseconds."""
+        """Returns the time of the wall clock, in nanoseconds: virtual time plus every scripted clock jump."""
         ...

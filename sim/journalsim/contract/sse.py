@@ -1,9 +1,8 @@
-"""Server-sent events: what a server writes and what a client may read, as pure functions of bytes.
+"""Encodes and decodes server-sent events, as pure functions of bytes.
 
 The rules are those of the HTML standard, "9.2 Server-sent events"
-(https://html.spec.whatwg.org/multipage/server-sent-events.html); numbers in
-comments are its sections.  Programs that read by other rules are in
-:mod:`journalsim.actors.programs.dialects`.
+(https://html.spec.whatwg.org/multipage/server-sent-events.html); numbers in comments are its sections.  Programs that
+read by other rules are in :mod:`journalsim.actors.programs.dialects`.
 
 Three facts of the format shape this module:
 
@@ -11,10 +10,10 @@ Three facts of the format shape this module:
   longer character.  So bytes are cut into lines first and decoded line by line,
   which gives the same text as decoding the stream, wherever the chunks are cut.
 * A CR ends its line at once; a LF that follows it, perhaps in the next chunk,
-  belongs to it.  Nothing ever waits for a further byte.
-* Two "last ids" are kept apart.  The ``id`` line moves the last id *seen*; the
+  belongs to it.  The reader dispatches a line without waiting for a further byte.
+* Two "last ids" are distinct.  The ``id`` line moves the last id *seen*; the
   blank line moves the last id *dispatched*.  Only the second may be sent back to
-  the server: between the two lies an event that nobody has had.
+  the server: between the two lies an event that no reader has received.
 """
 
 from __future__ import annotations
@@ -28,12 +27,12 @@ from typing import Any
 from attrs import define, field, frozen
 
 EVENT_BYTES_MAX = 8 * 1024 * 1024  # a whole-turn snapshot: the largest replay of the public systems is 4 MiB
-RETRY_MS_MAX = 2**63 - 1  # browsers keep it in 64 bits; a longer number means "practically never"
+RETRY_MS_MAX = 2**63 - 1  # browsers store it in 64 bits; a longer number means "practically never"
 
 BOM = b"\xef\xbb\xbf"
 _LINE_END = re.compile(r"\r\n|\r|\n")
 _SURROGATE = re.compile("[\ud800-\udfff]")
-# what JSON may hold as it is, but the wire may not (surrogates) or some clients take for a line end
+# characters that JSON allows, but the wire does not (surrogates) or some clients read as a line end
 _NOT_PLAIN = re.compile("[\ud800-\udfff\u0085\u2028\u2029]")
 
 
@@ -50,11 +49,11 @@ def encode_event(
     Args:
         data: the text.  Each line of it becomes a ``data`` line, so a reader gets LF for every CR
             and CRLF; text that must survive to the last character goes through :func:`encode_json`.
-            None sends no ``data`` line: a reader then takes over ``id`` and ``retry`` and sees no event.
+            None sends no ``data`` line: a reader then applies ``id`` and ``retry`` and dispatches no event.
         event: the type; without it readers see ``message``.
-        id: what a reader sends back as its cursor.  An empty one makes readers forget theirs.  It
+        id: the cursor that a reader sends back.  An empty one makes readers forget theirs.  It
             comes back in an HTTP header, which trims blanks at both ends and is Latin-1 in some clients.
-        retry_ms: how long readers wait before they reconnect, milliseconds.
+        retry_ms: the time that readers wait before they reconnect, milliseconds.
 
     Raises:
         ValueError: a field cannot be sent, or would never be delivered.
@@ -87,9 +86,9 @@ def encode_json(payload: Any, *, event: str | None = None, id: str | None = None
 def encode_comment(text: str = "") -> bytes:
     """Returns a comment: bytes that every reader ignores, as a heartbeat.
 
-    It is a line without a blank line after it, on purpose.  By the rules a blank line there
-    does nothing, but httpx-sse, and SDKs that decode like it, take it for an empty event once they have
-    seen an id (florimondmanca/httpx-sse#35), and so does fetch-event-source always.
+    The comment is a line without a blank line after it, on purpose.  By the rules a blank line there does nothing, but
+    httpx-sse, and SDKs that decode like it, read it as an empty event once they have seen an id
+    (florimondmanca/httpx-sse#35), and fetch-event-source always does.
     """
     return "".join(f": {line}\n" for line in _LINE_END.split(_no_surrogate("comment", text))).encode()
 
@@ -105,7 +104,7 @@ def json_line(payload: Any) -> str:
 
 
 def join_surrogates(text: str) -> str:
-    """Returns ``text`` as JavaScript sees it: two halves of a character that meet are one character.
+    """Returns ``text`` with adjacent halves of a character joined, as JavaScript does.
 
     A character that was split between two events is whole again once the texts are joined.
     """
@@ -149,8 +148,8 @@ class SseEvent:
     Attributes:
         data: its lines, joined by LF.
         type: ``message`` unless the server named one.
-        last_event_id: the last id dispatched, this event's own included; the empty string is "none".
-        id: the id that this event itself carried; None if it had none.
+        last_event_id: the last id dispatched, including the id of this event; the empty string is "none".
+        id: the id of this event itself; None if it had none.
     """
 
     data: str
@@ -160,10 +159,10 @@ class SseEvent:
 
 
 class EventTooLargeError(ValueError):
-    """A line, or the event that it belongs to, is longer than the reader allows; the reader has stopped for good.
+    """A line, or its event, is longer than the reader allows; the reader refuses all further bytes.
 
     Attributes:
-        events: what the failing call had dispatched before, so that nothing is lost with it.
+        events: the events that the failing call had already dispatched, so that they are not lost.
     """
 
     def __init__(self, limit: int, events: tuple[SseEvent, ...] = ()) -> None:
@@ -179,7 +178,7 @@ def split_field(line: str) -> tuple[str, str]:
 
 @define
 class Block:
-    """The lines since the last blank one, as far as they say something."""
+    """The meaningful lines since the last blank line."""
 
     data: list[str] = field(factory=list)
     type: str = ""
@@ -190,8 +189,7 @@ class Block:
 class LineReader(ABC):
     """Cuts a stream of bytes into lines, each as soon as its end has arrived, within a bound.
 
-    Base of every decoder: a subclass says what a line means, and counts in
-    ``_block.bytes`` what it keeps of it.
+    Base of every decoder: a subclass interprets lines, and counts the bytes that it holds in ``_block.bytes``.
     """
 
     def __init__(self, event_bytes_max: int) -> None:
@@ -205,7 +203,7 @@ class LineReader(ABC):
         """Takes the next bytes, cut anywhere, and returns the events that they complete.
 
         Raises:
-            EventTooLargeError: more than ``event_bytes_max`` bytes would have to be held.
+            EventTooLargeError: an event needs more than ``event_bytes_max`` bytes.
         """
         events: list[SseEvent] = []
         if not self._failed:
@@ -239,21 +237,21 @@ class LineReader(ABC):
 
 
 class Decoder(LineReader):
-    """Reads a stream as the standard says; one object per connection.
+    """Reads a stream by the rules of the standard; one object per connection.
 
     Attributes:
-        last_id_seen: value of the last valid ``id`` line.  Not a cursor: its event may never come.
-        last_id_dispatched: the last id whose block was complete; this is what a reconnect sends.
-        retry_ms: the reconnection time that the server last asked for; None if it never did.
+        last_id_seen: value of the last valid ``id`` line.  It is no cursor: its event may never arrive.
+        last_id_dispatched: the last id whose block was complete; a reconnect sends this one.
+        retry_ms: the reconnection time that the server last set, milliseconds; None if it never did.
     """
 
     def __init__(self, last_event_id: str = "", *, event_bytes_max: int = EVENT_BYTES_MAX) -> None:
         """Begins a connection.
 
         Args:
-            last_event_id: what the connection before had dispatched last.  The standard starts each
-                stream with an empty id; browsers carry it over, and so do we: an event without an id must not
-                make a reader forget its place.
+            last_event_id: the last id that the previous connection dispatched.  The standard starts each stream with an
+                empty id; browsers carry the last one over, and so does this class: an event without an id must not make
+                a reader forget its place.
             event_bytes_max: the most bytes to hold for one event.
         """
         super().__init__(event_bytes_max)
@@ -264,7 +262,7 @@ class Decoder(LineReader):
 
     @property
     def inside_event(self) -> bool:
-        """Whether some of an event has arrived that is dropped if the stream ends here."""
+        """True if the stream has delivered part of an event, which is dropped if the stream ends here."""
         return bool(self._part or self._block != Block())
 
     def _take(self, line: bytes) -> list[SseEvent]:

@@ -1,4 +1,4 @@
-"""What an adapter with a stream and the harness promise each other, down to the event.
+"""Defines the stream protocol between an adapter and its readers, down to the event.
 
 A system that lets readers reattach has one more verb::
 
@@ -8,24 +8,23 @@ It answers a reader, and never raises for a bad cursor.  Optional, found by name
 
     def cursor(self, session_id: str) -> str | None
 
-which returns the cursor of whoever has read the history in this instant.  The harness calls it
-right after ``read``, in the same step, when a page is opened.  A page whose program can send
-a cursor of its own attaches with it: it misses nothing, sees nothing twice, and learns the end of a
-run that ended in between.  Without the verb pages attach without a cursor.
+which returns the cursor of a reader that has read the history in this instant.  The harness calls it
+right after ``read``, in the same step, when a page is opened.  A page whose program can send a cursor of
+its own attaches with it.  Such a page misses no frame, receives none twice, and learns the end of a run
+that ended in between.  Without the verb, pages attach without a cursor.
 
-The harness iterates ``body`` in a task of the server's process, and closes it when
-the server notices that the reader is gone.  While it does not ask for more, the
-reader is slow: what the system does then is its own affair, and is judged.
+The harness iterates ``body`` in a task of the server's process, and closes it when the server notices that the reader
+is gone.  While the harness does not iterate, the reader is slow; the system may react as it likes, and is judged.
 
-A body is an event stream (``text/event-stream``).  In the dialect of this module, which
-the reference speaks, each event is either
+A body is an event stream (``text/event-stream``).  In the dialect of this module, which the reference speaks, each
+event is either
 
 * a *frame*: ``event`` is the :class:`~journalsim.contract.frames.Frame`'s kind, ``data`` a JSON
   object with its other fields, and ``id`` is ``<run_id>:<seq>``, with ``.<n>`` behind it
   if one row of the journal became several frames, or if the frame was sent before a row of
   its own was safe; or
-* a *control event*, which never has an id: ``stream.open`` comes first and says how the
-  cursor was understood, ``stream.gap`` says that something is missing and that the
+* a *control event*, which never has an id: ``stream.open`` comes first and states how the
+  server understood the cursor, ``stream.gap`` states that frames are missing and that the
   page has to read the history again, ``stream.end`` is the end of the stream and
   not of the run.
 
@@ -47,9 +46,9 @@ from journalsim.errors import AdapterError
 Attachment = Literal["fresh", "suffix", "restart", "gap", "finished"]
 """How a server understood a cursor.
 
-``fresh``: there was none; ``suffix``: what follows it comes; ``restart``: it could not be
-used, everything comes again; ``gap``: what follows it is no longer kept; ``finished``:
-the run has ended, its terminal comes and the stream closes.
+``fresh``: the request had none; ``suffix``: the frames behind it follow; ``restart``: the server could not use it and
+sends all frames again; ``gap``: the frames behind it are no longer stored; ``finished``: the run has ended, its
+terminal follows and the stream closes.
 """
 
 ControlKind = Literal["stream.open", "stream.gap", "stream.end"]
@@ -57,12 +56,12 @@ ControlKind = Literal["stream.open", "stream.gap", "stream.end"]
 
 @frozen(kw_only=True)
 class StreamRequest:
-    """A reader wants to watch.
+    """A reader's request to watch a session.
 
     Attributes:
         session_id: the conversation.
         cursor: value of the ``Last-Event-ID`` header, as sent, also if it is empty; None: no such header.
-        reader: who asks, the same name for every connection of one client.
+        reader: name of the reader, the same for every connection of one client.
     """
 
     session_id: str
@@ -72,11 +71,11 @@ class StreamRequest:
 
 @frozen(kw_only=True)
 class StreamAnswer:
-    """The beginning of an answer.
+    """The head of an answer, and the iterator of its body.
 
     Attributes:
-        status: of HTTP; a body comes with 200 alone.
-        content_type: of the body.
+        status: HTTP status; only 200 has a body.
+        content_type: content type of the body.
         body: its bytes, cut anywhere.
     """
 
@@ -87,15 +86,15 @@ class StreamAnswer:
 
 @frozen(kw_only=True)
 class Control:
-    """A control event.
+    """A control event of the stream.
 
     Attributes:
-        kind: which.
-        attachment: of ``stream.open``, how the cursor was understood.
-        whole_turn: of ``stream.open``, the run's frames come from its beginning, and the page rebuilds its message.
-        run_id: the run that the stream is about, if there is one.
-        message_id: of ``stream.open``, the message under way, so that the page goes on in the same bubble.
-        reason: of ``stream.gap`` and ``stream.end``, why.
+        kind: kind of the control event.
+        attachment: for ``stream.open``, how the server understood the cursor.
+        whole_turn: for ``stream.open``, True if the run's frames start again, so that the page rebuilds its message.
+        run_id: the run of the stream, if there is one.
+        message_id: for ``stream.open``, the message under way, so that the page continues in the same bubble.
+        reason: for ``stream.gap`` and ``stream.end``, why.
     """
 
     kind: ControlKind
@@ -107,25 +106,25 @@ class Control:
 
 
 def encode_frame(frame: Frame, event_id: str | None) -> bytes:
-    """Returns the event of a frame.
+    """Encodes a frame as an event.
 
     Args:
-        frame: what happened.
-        event_id: the event's id; None for a frame behind which there is no row.
+        frame: the frame.
+        event_id: the event's id; None for a frame without a row behind it.
     """
     return encode_event(_data(frame), event=frame.kind, id=event_id)
 
 
 def encode_control(control: Control) -> bytes:
-    """Returns the event of a control event."""
+    """Encodes a control event."""
     return encode_event(_data(control), event=control.kind)
 
 
 def decode_event(event: SseEvent) -> Frame | Control | None:
-    """Returns what an event means; None if this dialect has no such event, which a reader ignores.
+    """Decodes an event of this dialect; returns None for any other event, which a reader ignores.
 
     Raises:
-        AdapterError: the event is one of the dialect's, and its data is not what it must be.
+        AdapterError: the event is one of the dialect's, and its data is malformed.
     """
     kind: type[Frame] | type[Control]
     if event.type in get_args(FrameKind):
@@ -145,4 +144,4 @@ def decode_event(event: SseEvent) -> Frame | Control | None:
 
 def _data(value: Frame | Control) -> str:
     said: dict[str, Any] = asdict(value, filter=lambda field, found: field.name != "kind" and found != field.default)
-    return json_line(said)  # half a character, which a provider may send, has no form in UTF-8
+    return json_line(said)  # a provider may send half a character, which has no form in UTF-8

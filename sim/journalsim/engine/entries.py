@@ -1,4 +1,4 @@
-"""What may happen next, and who chooses."""
+"""Defines the entries, which are the things that may happen next, and the strategies that choose among them."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from trio.lowlevel import Task
 class Killed(BaseException):
     """Ends a task of a dead server process, or of a case that is over.
 
-    Not an ``Exception``: code under test must not be able to survive its own death.
+    ``Killed`` is no ``Exception``: code under test must not survive its own crash.
     """
 
 
@@ -19,13 +19,14 @@ class Entry:
     """One thing that may happen next, once: a step of a source, or the release of a task.
 
     Attributes:
-        lane: to whom it belongs.
-        step: what a source does; None for a task.
-        task: whom it releases; None for a source.
-        touches: what the step touches.
-        raises: what the task is woken with instead of returning.
-        spent: it was made ready, or never will be.
-        nth: its number within its lane, from 0; this and the next two are set when it is made ready, if anybody counts.
+        lane: the actor or task that the entry belongs to.
+        step: the callable of a source; None for a task.
+        task: the task to release; None for a source.
+        touches: the resources that the step touches.
+        raises: the error that wakes the task instead of a plain return.
+        spent: True once the entry was made ready or cancelled.
+        nth: its number within its lane, from 0; like the next two, set when the entry becomes ready, if a schedule is
+            recorded.
         turns: how many more entries go first, for strategies that count turns.
         due: the step at which it would happen, if every entry before it went first and none behind it.
     """
@@ -45,7 +46,7 @@ class Entry:
         self.spent = False
 
     def cancel(self) -> None:
-        """Makes the step of a timer never happen; does nothing once it has become ready."""
+        """Cancels the step of a timer; does nothing once the step has become ready."""
         self.spent = True
 
 
@@ -56,7 +57,7 @@ class Strategy(Protocol):
     """Chooses among several entries that may happen next."""
 
     def arrive(self, entry: Entry) -> None:
-        """Looks at an entry that has just become ready; a strategy that does not care leaves this out."""
+        """Looks at an entry that has just become ready; a strategy may leave this method out."""
         return
 
     def pick(self, ready: list[Entry]) -> int:
@@ -65,7 +66,7 @@ class Strategy(Protocol):
 
 
 def first_in_turn(ready: list[Entry]) -> int:
-    """Returns the position of the first entry whose turn it is; those before it have waited one turn more."""
+    """Returns the position of the first entry whose turn it is; each entry before it has then waited one turn more."""
     for position, entry in enumerate(ready):
         if entry.turns <= 0:
             for held in ready[:position]:

@@ -1,4 +1,4 @@
-"""What keeps a run honest: no surprises from the collector, no real waiting, no hidden sources.
+"""Guards a run against surprises from the collector, real waiting and hidden sources of nondeterminism.
 
 * The cyclic collector is off inside a run: a finaliser that runs at a moment of
   its own choosing is a source of nondeterminism.
@@ -27,7 +27,7 @@ from typing import Any
 from journalsim.errors import BlockedInRealTimeError
 
 BLOCKED_AFTER_S = 5.0  # a case takes milliseconds; nothing honest holds the thread a thousand times longer
-BLOCKED_AGAIN_S = 1.0  # once caught, it gets less patience
+BLOCKED_AGAIN_S = 1.0  # the second violation has less time
 
 _TRAPPED: tuple[tuple[Any, str], ...] = (
     (time, "time"),
@@ -52,10 +52,10 @@ _TRAPPED: tuple[tuple[Any, str], ...] = (
 
 @contextlib.contextmanager
 def quiet_collector() -> Iterator[None]:
-    """Turns the cyclic collector off for the block, and hides from it what was there before.
+    """Turns the cyclic collector off for the block, and hides all earlier objects from it.
 
-    So a collection between cases looks at what the cases left, not at every module
-    that was ever imported, which takes as long as a hundred cases.
+    So a collection between cases looks at the garbage of the cases, and not at every module that was ever imported,
+    which takes as long as a hundred cases.
     """
     was_on = gc.isenabled()
     gc.disable()
@@ -75,10 +75,10 @@ def quiet_collector() -> Iterator[None]:
 def watchdog() -> Iterator[Callable[[], None]]:
     """Raises :class:`BlockedInRealTimeError` in code that holds the thread for ``BLOCKED_AFTER_S`` real seconds.
 
-    Yields:
-        A function to call at the start of each case; it gives the next case its full time.
+    The watchdog works in the main thread, where signals do; elsewhere it does nothing.
 
-    Works where signals do, in the main thread; elsewhere it does nothing.
+    Yields:
+        A function to call at the start of each case; it restarts the watchdog's time.
     """
     if threading.current_thread() is not threading.main_thread() or not hasattr(signal, "setitimer"):
         yield lambda: None
@@ -104,21 +104,20 @@ def _full_time() -> None:
 
 
 def give_full_time() -> None:
-    """Lets the watchdog wait from now on: for adapters of systems in real time, which are slow and not blocked."""
+    """Restarts the watchdog's time, for adapters of systems in real time, which are slow and not blocked."""
     if threading.current_thread() is threading.main_thread() and signal.getitimer(signal.ITIMER_REAL)[0]:
         _full_time()
 
 
 @contextlib.contextmanager
 def audit() -> Iterator[dict[str, None]]:
-    """Notes every use of the clock, of randomness, of threads, sockets and processes while the block runs.
+    """Records every use of the clock, of randomness, of threads, sockets and processes while the block runs.
+
+    The audit sees calls through the module (``time.time()``).  It misses a name that was imported before (``from time
+    import time``), which is why a difference between two runs is the proof and the audit is the hint.
 
     Yields:
         Findings such as ``time.time called at store.py:41``, in order, each once.
-
-    It sees calls through the module (``time.time()``); a name that was imported
-    before (``from time import time``) escapes it, which is why a difference
-    between two runs is the proof and this is the hint.
     """
     found: dict[str, None] = {}
     saved = [(owner, name, getattr(owner, name)) for owner, name in _TRAPPED]
@@ -133,7 +132,7 @@ def audit() -> Iterator[dict[str, None]]:
 
 def _trap(label: str, original: Any, found: dict[str, None]) -> Any:
     def trapped(*arguments: Any, **named: Any) -> Any:
-        frame = sys._getframe(1)  # documented as CPython's own; the caller's line is all that is read
+        frame = sys._getframe(1)  # documented as CPython's own; only the caller's line is read
         if not _ours(frame.f_code.co_filename):
             found[f"{label} called at {_short(f'{frame.f_code.co_filename}:{frame.f_lineno}')}"] = None
         return original(*arguments, **named)

@@ -1,8 +1,7 @@
-"""One ``trio.run`` that hosts many cases.
+"""Hosts many cases in one ``trio.run``.
 
-Starting trio costs more than a short case, so a search runs all its cases in one
-run, each in a nursery of its own that is empty again at the end.  A failure
-found that way is confirmed in a fresh run of its own.
+Starting trio costs more than a short case, so a search runs all its cases in one run, each in a nursery of its own that
+is empty again at the end.  A failure found that way is confirmed in a fresh run of its own.
 """
 
 from __future__ import annotations
@@ -24,10 +23,10 @@ COLLECT_EVERY = 200  # cases between collections: a few megabytes of garbage
 
 
 class Host:
-    """What a hosted search needs beside its scheduler.
+    """The scheduler of a hosted search, and the housekeeping between its cases.
 
     Attributes:
-        scheduler: to run cases on.
+        scheduler: the scheduler that runs the cases.
     """
 
     def __init__(self, rearm: Callable[[], None]) -> None:
@@ -36,18 +35,18 @@ class Host:
         self._cases = 0
 
     def next_case(self) -> Scheduler:
-        """Returns the scheduler for one more case, and gives that case its full real time."""
+        """Returns the scheduler for the next case, and restarts the watchdog's time for that case."""
         self._cases += 1
         self._rearm()
         if self._cases % COLLECT_EVERY == 0:
             gc.collect()
-            self._rearm()  # a collection takes nothing from the time of the case
+            self._rearm()  # a collection does not count against the time of the case
         return self.scheduler
 
 
 def host(search: Callable[[Host], Awaitable[T]]) -> T:
-    """Runs a search in one ``trio.run`` under the guards and returns what it returns."""
-    # What code under test prints must not end up in a report on standard output.
+    """Runs a search in one ``trio.run`` under the guards and returns the search's result."""
+    # Output of code under test must not end up in a report on standard output.
     with watchdog() as rearm, quiet_collector(), contextlib.redirect_stdout(sys.stderr):
         it = Host(rearm)
         with native_order(it.scheduler):

@@ -1,18 +1,15 @@
-"""The one private switch: the order in which trio runs tasks that it woke itself.
+"""Controls the order in which trio runs tasks that it woke itself: the one private switch.
 
-trio's public interface cannot make a program deterministic: two tasks that trio
-wakes in one pass (by a channel, an event, a cancel scope, a timeout) run in an
-order that trio draws from a private generator, on purpose.  pytest-trio and
-Hypothesis both set the same private switch, which makes trio sort each batch
-before it shuffles; here the generator is replaced as well, by one that lets the
-scheduler's strategy choose one task at a time and puts the others back.
+trio's public interface cannot make a program deterministic: two tasks that trio wakes in one pass (by a channel, an
+event, a cancel scope, a timeout) run in an order that trio draws from a private generator, on purpose.  pytest-trio and
+Hypothesis both set the same private switch, which makes trio sort each batch before it shuffles.  This module replaces
+the generator as well, by one that lets the scheduler's strategy choose one task at a time and puts the others back.
 
-While it is at it, the scheduler is given a short cut to trio's next deadline,
-which it asks for whenever time is about to move while a task hands over: the
-public way gathers the statistics of the whole run, a sixth of a short case.
+The module also gives the scheduler a short cut to trio's next deadline, which the scheduler needs whenever time is
+about to move while a task hands over: the public way gathers the statistics of the whole run, a sixth of a short case.
 
-``tests/simulation/test_native_order.py`` fails loudly when trio changes any of
-these names.  Everything is restored when the run ends.
+``tests/simulation/test_native_order.py`` fails loudly when trio changes any of these names.  Everything is restored
+when the run ends.
 """
 
 from __future__ import annotations
@@ -28,14 +25,14 @@ from journalsim.engine.scheduler import Scheduler
 
 
 class _OneAtATime(random.Random):
-    """Stands in for trio's generator; draws nothing."""
+    """Replaces trio's generator; draws nothing."""
 
     def __init__(self, scheduler: Scheduler) -> None:
         super().__init__(0)
         self._scheduler = scheduler
 
     def shuffle(self, x: Any) -> None:
-        """Keeps one task of the batch, which trio has sorted by age, and requeues the others."""
+        """Leaves one task in the batch, which trio has sorted by age, and requeues the others."""
         position = self._scheduler.pick_native(x) if x else 0
         if len(x) > 1:
             chosen = x.pop(position)

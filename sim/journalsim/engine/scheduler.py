@@ -1,7 +1,7 @@
-"""One scheduler for everything that can happen: sources, tasks and time.
+"""Schedules everything that can happen in a case: sources, tasks and time.
 
-The scheduler is at once trio's clock and an instrument, which is all that it
-takes to own every choice through trio's public interface:
+The scheduler is at once trio's clock and an instrument, which suffices to own every choice through trio's public
+interface:
 
 * trio asks the clock how long to sleep exactly when no task is runnable.  There
   the scheduler steps event sources and releases parked tasks until one task is
@@ -10,29 +10,24 @@ takes to own every choice through trio's public interface:
   turn of trio's loop, as long as nothing else was woken natively; the
   instrument counts native wakes (channels, events, cancel scopes, timeouts).
 
-An *event source* is a plain callable that the scheduler steps itself: a model,
-a person, a link.  Only code under test needs a trio task.  A source may wake
-tasks natively (start one, set an event), but a scope that it cancels may be that
-of the very task that is handing over, which trio cannot tell until it parks: so
-sources cancel through :meth:`Scheduler.cancel`.
+An *event source* is a plain callable that the scheduler steps itself: a model, a person, a link.  Only code under test
+needs a trio task.  A source may wake tasks natively (start one, set an event).  A scope that a source cancels may be
+that of the very task that is handing over, which trio cannot know until that task parks: so sources cancel through
+:meth:`Scheduler.cancel`.
 
-What may happen next is one list of entries, first in, first out.  A strategy
-may choose another entry than the first; how often every entry was passed over,
-keyed by the lane's name and the entry's number within its lane, is the whole
-schedule (:class:`journalsim.case.Delay`).  The count needs no counting: an entry knows
-at which step it would happen if all before it went first and none behind it, and
-what it is late by, it was passed over.
+The entries that may happen next form one list, first in, first out.  A strategy may choose another entry than the
+first.  The number of times that each entry was passed over, keyed by the lane's name and the entry's number within its
+lane, is the whole schedule (:class:`journalsim.case.Delay`).  The number needs no counter: an entry knows the step at
+which it would happen if all before it went first and none behind it, and the steps by which it is late are the times it
+was passed over.
 
-Three things keep time exact.  Times are integer nanoseconds.  trio's float
-deadlines are rounded, to the nanosecond and then up to a microsecond, when time
-jumps to them, so that equal instants tie.  And a deadline that lies a rounding
-error beyond its instant is due all the same: trio is told a hair more than the
-time when it looks for deadlines, which is the first thing it does after asking
-how long to sleep, and everybody sees a time that has reached the deadline.
+Three things make time exact.  Times are integer nanoseconds.  trio's float deadlines are rounded, to the nanosecond and
+then up to a microsecond, when time jumps to them, so that equal instants tie.  And a deadline that lies a rounding
+error beyond its instant is due all the same: right after trio has asked how long to sleep, it looks for deadlines, and
+the clock then returns a hair more than the time; every other reader sees a time that has reached the deadline.
 
-This is the hot path of every search.  Its two classes have slots, which is worth
-a fifth: trio calls ``dir()`` on an instrument, and that costs an ordinary object
-its fast attributes for good.
+This is the hot path of every search.  Its two classes have slots, which is worth a fifth: trio calls ``dir()`` on an
+instrument, and that costs an ordinary object its fast attributes for good.
 """
 
 from __future__ import annotations
@@ -60,12 +55,12 @@ from journalsim.engine.entries import Entry, Killed, Strategy, first_in_turn
 NS_PER_S = 1_000_000_000
 NEVER_NS = 1 << 62  # 146 years: later than any moment of a case
 STEPS_MAX = 200_000  # a case takes hundreds of steps; this many means that something spins
-HAIR_NS = 0.6  # more than rounding to a nanosecond takes away
+HAIR_NS = 0.6  # more than the error of rounding to a nanosecond
 FOREVER_S = 3600.0  # real seconds that trio may sleep when only an outside thread could wake it
 
 
 def next_deadline() -> float:
-    """Returns trio's next deadline by its public interface, which gathers more than that."""
+    """Returns trio's next deadline through its public interface, which also gathers other statistics."""
     return trio.current_time() + current_statistics().seconds_to_next_deadline
 
 
@@ -73,13 +68,13 @@ class Scheduler(trio.abc.Clock, trio.abc.Instrument):
     """Virtual clock, scheduler and counter of native wakes of one ``trio.run``.
 
     Attributes:
-        now_ns: virtual time.
-        steps: entries that have happened so far.
-        steps_max: at how many the case is cut off.
+        now_ns: virtual time, nanoseconds.
+        steps: number of entries that have happened.
+        steps_max: the number of steps at which the case is cut off.
         placed: actions to call just before the step of this number.
         over: why the case was cut off, if it was.
-        closing: the case is over; whatever still runs is killed at its next point.
-        next_deadline: asks trio for its next deadline; the private switch knows a cheaper way.
+        closing: True once the case is over; every task that still runs is killed at its next point.
+        next_deadline: returns trio's next deadline; the private switch has a cheaper way.
     """
 
     # fmt: off
@@ -97,10 +92,10 @@ class Scheduler(trio.abc.Clock, trio.abc.Instrument):
         self.reset()
 
     def reset(self, strategy: Strategy | None = None, delays: Iterable[Delay] = ()) -> None:
-        """Forgets the case before: time, steps, entries and recorded delays.
+        """Clears the state of the previous case: time, steps, entries and recorded delays.
 
         Args:
-            strategy: chooses what happens next; None for first in, first out.
+            strategy: chooses the next entry; None for first in, first out.
             delays: deviations from first in, first out.
         """
         self.now_ns = 0
@@ -135,7 +130,7 @@ class Scheduler(trio.abc.Clock, trio.abc.Instrument):
 
     @property
     def recorded(self) -> list[Delay]:
-        """Which entries were passed over so far, and how often: the whole schedule."""
+        """The entries that were passed over so far, and how often: the whole schedule."""
         waiting = [(e, self.steps + i - e.due) for i, e in enumerate(self._ready)] if not self._fifo else []
         waiting += [(e, -e.due) for e in self._woken.values()]
         return [Delay(*p) for p in self._passed] + [Delay(e.lane, e.nth, late) for e, late in waiting if late]
@@ -179,9 +174,9 @@ class Scheduler(trio.abc.Clock, trio.abc.Instrument):
         self._enqueue(Entry(lane, step, None, touches))
 
     def after(self, delay_ns: int, lane: str, step: Callable[[], None], touches: tuple[str, ...] = ()) -> Entry:
-        """Makes a step of a source ready ``delay_ns`` from now; equal instants keep the order of the calls."""
+        """Makes a step of a source ready in ``delay_ns`` nanoseconds; equal instants run in the order of the calls."""
         entry = Entry(lane, step, None, touches)
-        if self.closing:  # as a call of the model that is closed by the killing of its task asks for
+        if self.closing:  # happens when killing a task closes a call of the model
             return entry
         self._arrivals += 1
         heappush(self._timers, (self.now_ns + delay_ns, self._arrivals, entry))
@@ -190,12 +185,12 @@ class Scheduler(trio.abc.Clock, trio.abc.Instrument):
     def cancel(self, scope: trio.CancelScope) -> None:
         """Cancels a scope from a step of a source."""
         scope.cancel()
-        self._native += 1  # whoever is handing over parks, and trio can tell it
+        self._native += 1  # the task that is handing over then parks, so that trio sees it
 
     # --- tasks
 
     def lane(self, task: Task) -> str:
-        """Returns the name by which the schedule knows a task: its trio name, made unique by age."""
+        """Returns the task's name in the schedule: its trio name, made unique by age."""
         lane = self._lanes.get(task)
         if lane is None:
             nth = self._names.get(task.name, 0) + 1
@@ -207,8 +202,7 @@ class Scheduler(trio.abc.Clock, trio.abc.Instrument):
     async def point(self, touches: tuple[str, ...] = ()) -> None:
         """Lets everything else that is ready happen first, in the order of the strategy.
 
-        A checkpoint: a pending cancellation is delivered here, when the strategy
-        releases the task.
+        A checkpoint: a pending cancellation is delivered here, when the strategy releases the task.
         """
         if self.closing:
             raise Killed
@@ -228,7 +222,7 @@ class Scheduler(trio.abc.Clock, trio.abc.Instrument):
         return Entry(self._lanes.get(task) or self.lane(task), None, task, ())
 
     async def wait(self, entry: Entry) -> None:
-        """Parks the calling task until somebody passes ``entry`` to :meth:`wake`; a checkpoint."""
+        """Parks the calling task until ``entry`` is passed to :meth:`wake`; a checkpoint."""
         if self.closing:
             raise Killed
         await checkpoint_if_cancelled()
@@ -240,7 +234,7 @@ class Scheduler(trio.abc.Clock, trio.abc.Instrument):
             raise Killed
 
     def wake(self, entry: Entry) -> None:
-        """Makes a waiting entry ready; does nothing if it is ready already or its wait has ended."""
+        """Makes a waiting entry ready; does nothing if the entry is already ready or its wait has ended."""
         if not entry.spent:
             self._enqueue(entry)
 
@@ -255,7 +249,7 @@ class Scheduler(trio.abc.Clock, trio.abc.Instrument):
             self._quiet, self._quiet_by_ns = None, NEVER_NS
 
     def kill(self, task: Task) -> bool:
-        """Ends a task that is parked here, in spite of shields; returns whether it was parked here."""
+        """Ends a task that is parked here, in spite of shields; returns True if the task was parked here."""
         entry = self._parked.get(task)
         if entry is None and self._mine is not None and self._mine.task is task:
             entry = self._mine
@@ -266,9 +260,9 @@ class Scheduler(trio.abc.Clock, trio.abc.Instrument):
         return True
 
     def finish(self) -> None:
-        """Ends the case: sources are dropped, every task is killed at its point or at its next one."""
+        """Ends the case: drops all sources, and kills every task at its point or at its next one."""
         passed = [(d.lane, d.nth, d.turns) for d in self.recorded]
-        self._choose_by(None, {})  # how a case is cleared away is no part of its schedule
+        self._choose_by(None, {})  # the cleanup of a case is no part of its schedule
         self._passed = passed
         self.closing = True
         self.over = None
@@ -279,9 +273,9 @@ class Scheduler(trio.abc.Clock, trio.abc.Instrument):
             self.kill(task)
 
     def pick_native(self, tasks: list[Task]) -> int:
-        """Returns which of the tasks that trio can run goes first: the oldest, or as the strategy says.
+        """Returns the position of the runnable task that goes first: the oldest, or the strategy's choice.
 
-        trio asks for every batch; while the chosen task runs, the others count as woken.
+        trio calls this for every batch; while the chosen task runs, the others count as woken.
         """
         self._native = len(tasks) - 1
         if self._fifo or (len(tasks) == 1 and not self._woken):
@@ -299,7 +293,7 @@ class Scheduler(trio.abc.Clock, trio.abc.Instrument):
     def _woken_entry(self, task: Task) -> Entry:
         entry = Entry(f"!{task.name}", None, task, ())
         self._enqueue(entry)
-        self._ready.pop()  # numbered like others, but trio has the task in a queue of its own
+        self._ready.pop()  # numbered like the others, but trio has the task in a queue of its own
         entry.due = 0
         return entry
 
@@ -321,7 +315,7 @@ class Scheduler(trio.abc.Clock, trio.abc.Instrument):
         ready.append(entry)
 
     def _enqueue_aborted(self) -> None:
-        """Queues what cancellations have made ready, by age: trio keeps the tasks of a scope in a set."""
+        """Queues the entries that cancellations made ready, by age: trio stores the tasks of a scope in a set."""
         aborted, self._aborted = self._aborted, []
         aborted.sort(key=lambda entry: self._ages[entry.task] if entry.task is not None else 0)
         for entry in aborted:
@@ -331,13 +325,12 @@ class Scheduler(trio.abc.Clock, trio.abc.Instrument):
         """Steps sources until a task may run.
 
         Args:
-            mine: what the calling task waits for; None when trio asks.
-            limit: how far time may go; None to ask trio when it comes to that.
+            mine: the entry of the calling task; None when trio calls.
+            limit: the last instant that time may reach; None to read trio's next deadline when needed.
 
         Returns:
-            ``mine`` if it is the calling task's own turn, True if another task was
-            released, None if trio has to run what was woken natively, or if nothing
-            can happen before ``limit``.
+            ``mine`` if it is the calling task's own turn, True if another task was released, None if trio has to run
+            natively woken tasks, or if nothing can happen before ``limit``.
         """
         ready, fifo, pick = self._ready, self._fifo, self._pick
         self._mine = mine
@@ -371,7 +364,7 @@ class Scheduler(trio.abc.Clock, trio.abc.Instrument):
                 return True
 
     def _next_instant(self, limit: int) -> bool:
-        """Moves time to the next timers and makes them ready; False if there are none up to ``limit``."""
+        """Moves time to the next timers and makes them ready; returns False if there are none up to ``limit``."""
         timers = self._timers
         while timers and timers[0][2].spent:
             heappop(timers)
@@ -387,17 +380,17 @@ class Scheduler(trio.abc.Clock, trio.abc.Instrument):
         return True
 
     def _native_limit(self) -> int:
-        """How far time may go without trio's being asked: to its next deadline."""
+        """Returns the last instant that time may reach before trio has to run: just before its next deadline."""
         deadline = self.next_deadline()
         if deadline == math.inf:
             return self._quiet_by_ns
         return min(_round_up(deadline) - 1, self._quiet_by_ns)
 
     def _release(self, entry: Entry) -> bool:
-        """Lets trio run the task that is parked at ``entry``; returns whether one is."""
+        """Lets trio run the task that is parked at ``entry``; returns True if there is one."""
         task = entry.task
         if task is None or self._parked.get(task) is not entry:
-            entry.task = None  # its turn has come and gone before its owner waits
+            entry.task = None  # its turn has come before its task waits
             return False
         del self._parked[task]
         self._native -= 1  # this wake is ours: reschedule adds it again
@@ -422,7 +415,7 @@ class Scheduler(trio.abc.Clock, trio.abc.Instrument):
         assert task is not None
         self._parked[task] = entry
 
-        def abort(raise_cancel: Any) -> Abort:  # a cancellation arrives when the scheduler says so
+        def abort(raise_cancel: Any) -> Abort:  # the scheduler decides when a cancellation arrives
             if entry.raises is None:
                 entry.raises = raise_cancel
             if not entry.spent:
@@ -434,7 +427,7 @@ class Scheduler(trio.abc.Clock, trio.abc.Instrument):
 
 
 def _round_up(seconds: float) -> int:
-    """Returns a deadline of trio in nanoseconds, on a whole microsecond; one in the past as zero."""
+    """Converts a deadline of trio to nanoseconds, rounded up to a microsecond; a past deadline becomes zero."""
     if seconds == math.inf:
         return NEVER_NS
     return math.ceil(round(seconds * 1e6, 3)) * 1000 if seconds > 0 else 0

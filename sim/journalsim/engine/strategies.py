@@ -1,26 +1,23 @@
-"""Ways to choose among the entries that may happen next.
+"""Defines the search strategies, which choose among the entries that may happen next.
 
-First in, first out is no strategy at all (the scheduler's own order).  The ones
-here search: each draws from a generator that is seeded when the case is made,
-and whatever it chooses is recorded by the scheduler as delays, so that the case
-that is kept, shrunk and replayed needs neither the strategy nor its seed.
+First in, first out is no strategy at all (the scheduler's own order).  Each strategy here draws from a generator that
+is seeded when the case is made, and the scheduler records every choice as delays, so that saving, shrinking and
+replaying a case needs neither the strategy nor its seed.
 
-``KeyedDelays`` holds single entries back and is the workhorse: what it finds is
-already in the form that shrinks best.  ``Uniform`` is the plain random walk.
-``Pct`` is probabilistic concurrency testing (Burckhardt et al., ASPLOS 2010):
-random priorities with ``depth - 1`` points where the running lane drops to the
-bottom; it needs to know about how many choices a run has, and a horizon that is
-too short finds nothing, so the horizon is measured, never guessed.
+``KeyedDelays`` holds single entries back and is the workhorse: its findings are already in the form that shrinks best.
+``Uniform`` is the plain random walk. ``Pct`` is probabilistic concurrency testing (Burckhardt et al., ASPLOS 2010):
+random priorities with ``depth - 1`` points where the running lane drops to the bottom.  It needs an estimate of the
+number of choices in a run, and a horizon that is too short finds nothing, so the horizon is measured, never guessed.
 """
 
 from __future__ import annotations
 
-import random  # every generator is seeded by the search, and what it chose is recorded as delays
+import random  # the search seeds every generator, and records its choices as delays
 from collections.abc import Callable
 
 from journalsim.engine.entries import Entry, Strategy, first_in_turn
 
-TURNS_MAX = 6  # holding an entry back further rarely matters: six other entries have gone first
+TURNS_MAX = 6  # a longer delay rarely matters: six other entries have gone first
 
 
 class KeyedDelays(Strategy):
@@ -50,12 +47,12 @@ class Uniform(Strategy):
 
 
 class Pct(Strategy):
-    """Random priorities per lane, lowered at ``depth - 1`` random choices out of ``horizon``.
+    """Gives each lane a random priority, lowered at ``depth - 1`` random choices out of ``horizon``.
 
     Args:
-        seed: of the generator.
-        depth: how many ordering constraints the bug may need.
-        horizon: how many choices a run of this scenario has, as measured.
+        seed: seed of the generator.
+        depth: the number of ordering constraints that the bug may need.
+        horizon: the measured number of choices in a run of this scenario.
     """
 
     def __init__(self, seed: int, depth: int, horizon: int) -> None:
@@ -81,7 +78,7 @@ class Pct(Strategy):
 
 
 class CountChoices(Strategy):
-    """First in, first out, while counting the choices: measures the horizon for :class:`Pct`."""
+    """Chooses first in, first out and counts the choices, which measures the horizon for :class:`Pct`."""
 
     def __init__(self) -> None:
         self.choices = 0
@@ -92,10 +89,9 @@ class CountChoices(Strategy):
 
 
 def portfolio(horizon: int) -> list[tuple[str, Callable[[int], Strategy]]]:
-    """Returns the strategies that a search takes in turn, by name, each made from a seed of its own.
+    """Returns the strategies that a search takes in turn, by name, each as a function of its seed.
 
-    The mix is the one that found most per run when measured: mostly keyed delays
-    at three densities, some uniform walks, some PCT.
+    This mix found most per run when measured: mostly keyed delays at three densities, some uniform walks, some PCT.
     """
     return [
         ("delays 0.1", lambda s: KeyedDelays(s, 0.1)),

@@ -1,12 +1,10 @@
-"""The authority of one case: what time it is, what has happened, what comes next.
+"""Holds the state of one case that must be the same in every rerun: time, history and points.
 
-Everything in a case that could differ between two runs of it goes through the
-world: ids, occurrence numbers, the wall clock, the order of events, and the
-points at which actions are placed.
+Everything in a case that could differ between two runs of it goes through the world: ids, occurrence numbers, the wall
+clock, the order of events, and the points at which actions are placed.
 
-A *point* is a named moment.  Passing one does three things: its name is noted
-(a sweep later asks for "every point"), actions placed there happen at once, and,
-in a task, everything else that is ready gets its turn first.
+A *point* is a named moment.  Passing a point does three things: the world notes its name (a sweep later uses "every
+point"), actions placed there happen at once, and, in a task, everything else that is ready gets its turn first.
 """
 
 from __future__ import annotations
@@ -20,18 +18,18 @@ from journalsim.contract.events.harness_events import ClockJumped
 from journalsim.engine.scheduler import Scheduler
 from journalsim.history import D, Event, EventOf
 
-WALL_START_NS = 1_700_000_000 * 1_000_000_000  # any fixed date does; this one looks like a date in reports
+WALL_START_NS = 1_700_000_000 * 1_000_000_000  # any fixed date works; this one looks like a date in reports
 EVENTS_MAX = 50_000  # a long case writes a few hundred
 
 
 class World:
-    """One case in the making.
+    """One running case: its history, ids, clocks and points.
 
     Attributes:
         scheduler: time and order.
         events: the history so far.
         points: every point passed so far, in order, each once.
-        last_points: per task, the last point it reached.
+        last_points: per task, the last point that it reached.
     """
 
     def __init__(self, scheduler: Scheduler) -> None:
@@ -49,8 +47,8 @@ class World:
         """Adds one event to the history and returns it.
 
         Args:
-            actor: who did it.
-            data: what happened.
+            actor: the actor of the event.
+            data: the record of the event.
         """
         events = self.events
         scheduler = self.scheduler
@@ -61,7 +59,7 @@ class World:
     # --- ids and clocks
 
     def number(self, name: str) -> int:
-        """Returns 1 for the first time ``name`` is asked for, then 2, and so on."""
+        """Returns 1 at the first call with ``name``, then 2, and so on."""
         number = self._numbers[name] = self._numbers.get(name, 0) + 1
         return number
 
@@ -70,22 +68,26 @@ class World:
         return f"{prefix}{self.number('id ' + prefix)}"
 
     def now_ns(self) -> int:
-        """Returns virtual time."""
+        """Returns virtual time in nanoseconds."""
         return self.scheduler.now_ns
 
     def wall_ns(self) -> int:
-        """Returns what a wall clock shows."""
+        """Returns the time of the wall clock in nanoseconds."""
         return WALL_START_NS + self.scheduler.now_ns + self._wall_offset_ns
 
     def jump_wall(self, by_ns: int) -> None:
-        """Moves the wall clock; virtual time, on which timeouts run, goes on unmoved."""
+        """Moves the wall clock by ``by_ns`` nanoseconds; virtual time, on which timeouts run, does not change."""
         self._wall_offset_ns += by_ns
         self.record("clock", ClockJumped(by_ns=by_ns))
 
     # --- points
 
     def place(self, placement: Placement, action: Callable[[], None]) -> None:
-        """Makes ``action`` happen at a point, a scheduler step or a time, the first time it comes."""
+        """Makes ``action`` happen at a point, a scheduler step or a time, at its first occurrence.
+
+        Raises:
+            ValueError: the placement names no moment.
+        """
         if placement.kind == "point":
             self._placed.setdefault(placement.name, []).append(action)
         elif placement.kind == "step":
@@ -96,12 +98,12 @@ class World:
             raise ValueError(f"a {placement.kind} placement has no moment of its own")
 
     def forget_placed(self) -> None:
-        """Ends the author's phase: what is placed at a point or a step, and has not happened, never will."""
+        """Ends the scenario's phase: actions that wait for a point or a step never happen."""
         self._placed.clear()
         self.scheduler.placed.clear()
 
     def passed(self, name: str) -> None:
-        """Passes a point without letting anything else happen first: what event sources do."""
+        """Passes a point without letting anything else happen first, as event sources do."""
         self.points[name] = None
         if self._placed and name in self._placed:
             for action in self._placed.pop(name):

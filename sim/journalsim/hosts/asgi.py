@@ -1,20 +1,20 @@
-"""Any ASGI application as a system under test: ``asgi:package.module:app``.
+"""Runs any ASGI application as a system under test: ``asgi:package.module:app``.
 
-The application runs on trio inside the case, in virtual time; nothing is bound and no byte
-leaves the process.  It speaks the HTTP of :mod:`journalsim.hosts.http_contract`.
+The application runs on trio inside the case, in virtual time; it binds no port and no byte leaves the process.  It
+implements the requests of :mod:`journalsim.hosts.http_contract`.
 
-The application gets the scripted model, the tools and the points as :class:`~journalsim.contract.ports.Ports`, in
-one of two ways:
+The application gets the scripted model, the tools and the points as :class:`~journalsim.contract.ports.Ports`, in one
+of two ways:
 
-* the name after the colon is a *factory*, a function of one argument: it is called with the ports, once per
-  server process, and returns the application;
-* it is the application itself: the ports are ``scope["state"]["ports"]`` in the lifespan and in every request
+* the name after the colon is a *factory*, a function of one argument: the harness calls it with the ports, once per
+  server process, and it returns the application;
+* the name is the application itself: the ports are ``scope["state"]["ports"]`` in the lifespan and in every request
   (``request.state.ports`` in Starlette), and the folder of the case is ``scope["state"]["where"]``.
 
-What the application publishes through its ports goes nowhere: what counts behind HTTP is what its streams say.
-What runs on after an answer belongs into ``ports.spawn``, so that it dies with the process.  An
-attribute ``capabilities`` of the module says what the system claims; an application without one is
-taken for a whole server, which may have a model of its own.
+Frames that the application publishes through its ports are dropped: behind HTTP only its streams count. Work that
+continues after an answer belongs into ``ports.spawn``, so that it dies with the process.  An attribute ``capabilities``
+of the module declares the capabilities of the system; an application without one counts as a whole server, which may
+have a model of its own.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class AsgiTransport:
 
     Args:
         target: the application, or a factory of it.
-        name: for messages.
+        name: name of the application, for messages.
     """
 
     def __init__(self, target: Callable[..., Any], name: str) -> None:
@@ -49,7 +49,11 @@ class AsgiTransport:
         self._caller: Caller
 
     async def open(self, where: str, ports: Ports) -> None:
-        """Makes the application, if a factory was named, and lets it start up."""
+        """Makes the application, if the target is a factory, and starts it up.
+
+        Raises:
+            AdapterError: the factory made no ASGI application, or the application could not start.
+        """
         self._ports = ports
         inner = cast(Ports, _SilentPorts(ports))
         app: App = self._target(inner) if is_factory(self._target) else self._target
@@ -59,7 +63,7 @@ class AsgiTransport:
         await self._caller.start()
 
     async def close(self) -> None:
-        """Lets the application shut down."""
+        """Shuts the application down."""
         await self._caller.stop()
 
     async def request(
@@ -69,7 +73,7 @@ class AsgiTransport:
         return await self._caller.request(method, path, headers, body)
 
     async def pause(self, duration_ns: int) -> None:
-        """Lets virtual time pass."""
+        """Lets virtual time pass, nanoseconds."""
         await self._ports.sleep(duration_ns)
 
     def spawn(self, name: str, task: Callable[[], Awaitable[None]]) -> None:
@@ -79,7 +83,7 @@ class AsgiTransport:
 
 
 class _SilentPorts:
-    """The ports of the harness, but nobody hears what is published: our reader of the stream tells what it was told."""
+    """The ports of the harness without ``publish``: the harness learns all frames from its own reader of the stream."""
 
     def __init__(self, ports: Ports) -> None:
         self._ports = ports
@@ -95,7 +99,7 @@ _HELP = "an application takes scope, receive and send; a factory of one takes th
 
 
 def arguments_of(target: Any) -> int | None:
-    """Returns how many positional arguments a call needs; None if nobody can say."""
+    """Returns the number of positional arguments that a call needs; None if its signature is unknown."""
     try:
         parameters = inspect.signature(target).parameters.values()
     except (TypeError, ValueError):
@@ -105,12 +109,12 @@ def arguments_of(target: Any) -> int | None:
 
 
 def is_factory(target: Any) -> bool:
-    """Tells whether a target is a factory of an application."""
+    """Returns True if a target is a factory of an application."""
     return arguments_of(target) == 1
 
 
 def asgi_factory(target: Callable[..., Any], spec: str) -> Callable[[], HttpRunner]:
-    """Returns what makes an adapter per server process.
+    """Returns a function that makes an adapter per server process.
 
     Raises:
         AdapterError: the target is neither an application nor a factory of one.

@@ -1,9 +1,9 @@
 """Calls an ASGI application, request by request, on trio.
 
-A request is a task: the application is called in it, what it sends comes out at the
-other side, and it learns of a client that is gone by ``http.disconnect``.  A send waits until the
-piece before it was taken, so a slow reader slows the application down, as a server's
-write buffer does.  The rules are those of the ASGI specification 3.0, HTTP 2.3 and lifespan 2.0.
+A request is a task that calls the application.  The messages that the application sends come out at the other side, and
+``http.disconnect`` reports a client that is gone.  A send waits until the piece before it was taken, so a slow reader
+slows the application down, as a server's write buffer does.  The rules are those of the ASGI specification 3.0, HTTP
+2.3 and lifespan 2.0.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ Spawn: TypeAlias = Callable[[str, Callable[[], Awaitable[None]]], None]
 
 @frozen
 class Response:
-    """Status and headers of an answer, and its body as it comes."""
+    """Status and headers of an answer, and its body piece by piece."""
 
     status: int
     headers: Mapping[str, str]
@@ -45,7 +45,7 @@ class Exchange:
         self._error: Exception | None = None
 
     async def run(self, app: App, scope: MutableMapping[str, Any]) -> None:
-        """Calls the application; to be run in a task of its own."""
+        """Calls the application; run it in a task of its own."""
         try:
             await app(scope, self.receive, self.send)
             if self._head is None:
@@ -57,7 +57,7 @@ class Exchange:
             await self._put.aclose()
 
     async def receive(self) -> Message:
-        """The application waits for what the client does: send the request, and leave."""
+        """Returns the client's next message to the application: its request, and then its disconnection."""
         if self._request is not None:
             body, self._request = self._request, None
             return {"type": "http.request", "body": body, "more_body": False}
@@ -65,7 +65,7 @@ class Exchange:
         return {"type": "http.disconnect"}
 
     async def send(self, message: Message) -> None:
-        """The application sends the beginning of its answer, or a piece of it."""
+        """Takes the head of the application's answer, or a piece of its body."""
         kind = message["type"]
         if kind == "http.response.start":
             self._head = message
@@ -97,7 +97,7 @@ class Exchange:
         """
         await self._started.wait()
         if self._head is None:
-            raise self._trouble() from self._error
+            raise self._failure() from self._error
         headers = {name.decode("latin-1").lower(): value.decode("latin-1") for name, value in self._head["headers"]}
         return Response(int(self._head["status"]), headers, self._body())
 
@@ -107,11 +107,11 @@ class Exchange:
                 async for piece in self._take:
                     yield piece
             if self._error is not None:
-                raise self._trouble() from self._error
+                raise self._failure() from self._error
         finally:
             self._gone.set()
 
-    def _trouble(self) -> AdapterError:
+    def _failure(self) -> AdapterError:
         error = self._error
         said = str(error) if isinstance(error, AdapterError) else f"{type(error).__name__}: {error}"
         return AdapterError(f"the application failed on {self._what}: {said}")
@@ -123,7 +123,7 @@ class Caller:
     Args:
         app: the application.
         spawn: starts a task of the server's process, by name.
-        state: what the lifespan and every request find in ``scope["state"]``.
+        state: ``scope["state"]`` of the lifespan and of every request.
     """
 
     def __init__(self, app: App, spawn: Spawn, state: dict[str, Any]) -> None:
@@ -134,10 +134,10 @@ class Caller:
         self._stopped = trio.Event()
 
     async def start(self) -> None:
-        """Lets the application start up; one without a lifespan needs nothing.
+        """Starts the application up; an application without a lifespan needs no start.
 
         Raises:
-            AdapterError: it says that it cannot start.
+            AdapterError: the application reports that it cannot start.
         """
         up = trio.Event()
         failed: list[str] = []
@@ -175,14 +175,14 @@ class Caller:
             raise AdapterError(f"the application could not start: {failed[0]}")
 
     async def stop(self) -> None:
-        """Lets the application shut down."""
+        """Shuts the application down."""
         self._stop.set()
         await self._stopped.wait()
 
     async def request(
         self, method: str, path: str, headers: Mapping[str, str] | None = None, body: bytes = b""
     ) -> Response:
-        """Sends a request and waits for the beginning of the answer."""
+        """Sends a request and waits for the head of the answer."""
         sent = {"host": "testserver", **({"content-type": "application/json"} if body else {}), **(headers or {})}
         scope: dict[str, Any] = {
             "type": "http",

@@ -23,14 +23,14 @@ class CacheSizes:
         self._high_water = (0, 0, 0)
 
     async def take(self, adapter: RunnerAdapter | None, *, quiet: bool) -> None:
-        """Records the sizes, where the adapter can say.
+        """Records the sizes, if the adapter has ``statistics``.
 
         Args:
-            adapter: of the process that is up, or None.
+            adapter: the adapter of the running process, or None.
             quiet: whether no run is active.
 
         Raises:
-            AdapterError: ``statistics`` returned something else.
+            AdapterError: ``statistics`` returned another type.
         """
         statistics = getattr(adapter, "statistics", None)
         if statistics is None:
@@ -43,7 +43,7 @@ class CacheSizes:
         self._world.record("journal", StatisticsTaken(statistics=sizes, quiet=quiet))
 
     def watch(self, adapter: RunnerAdapter | None) -> None:
-        """Records a new maximum, where the adapter can say without waiting."""
+        """Records a new maximum, if the adapter has a ``statistics`` that does not wait."""
         statistics = getattr(adapter, "statistics", None)
         if statistics is None or inspect.iscoroutinefunction(statistics):
             return

@@ -1,4 +1,4 @@
-"""Checks what an adapter returned against the protocol."""
+"""Checks the values that an adapter returns against the protocol."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ STOP_ANSWERS = ("stopping", "ended", "unknown")
 
 
 def checked_items(verb: str, items: Any) -> tuple[Item, ...]:
-    """Returns what a verb gave as items.
+    """Returns the result of a verb as items.
 
     Raises:
-        AdapterError: it is something else; the message says what was expected.
+        AdapterError: the result is no sequence of items; the message states what was expected.
     """
     if isinstance(items, (str, bytes)) or not isinstance(items, Iterable):
         raise AdapterError(f"{verb} returned {type(items).__name__}, expected a sequence of Item")
@@ -32,10 +32,10 @@ def checked_items(verb: str, items: Any) -> tuple[Item, ...]:
 
 
 def checked_stop_answer(said: Any) -> str:
-    """Returns what ``stop`` returned.
+    """Returns the result of ``stop``.
 
     Raises:
-        AdapterError: it is none of :data:`STOP_ANSWERS`.
+        AdapterError: the result is not one of :data:`STOP_ANSWERS`.
     """
     if said not in STOP_ANSWERS:
         raise AdapterError(f"stop returned {said!r}, expected {', '.join(STOP_ANSWERS)}")

@@ -1,9 +1,8 @@
-"""Drives a run on behalf of a journal that only keeps rows.
+"""Drives a run on behalf of a journal that only stores rows.
 
-A store-level adapter knows nothing of models, tools or stops; this is the
-good-faith loop around it.  It appends a message the moment it completes, never
-lets a stop tear an append in two, closes every open call, and writes at most
-one partial per open message.  What is lost after that, the store has lost.
+A store-level adapter has no model, tools or stops; this module is the good-faith loop around it.  The loop appends a
+message the moment it completes, never lets a stop tear an append in two, closes every open call, and writes at most one
+partial per open message.  Every further loss is a loss of the store.
 """
 
 from __future__ import annotations
@@ -26,12 +25,12 @@ from journalsim.contract.ports import Ports
 from journalsim.hosts.checks import checked_items
 
 Acknowledge = Callable[..., object]
-ATTEMPTS_MAX = 3  # a provider that fails thrice in a row is down
+ATTEMPTS_MAX = 3  # a provider that fails three times in a row is down
 
 
 @define
 class _Run:
-    """What the driver holds in memory of one run."""
+    """The driver's state of one run, in memory."""
 
     id: str
     session: str
@@ -45,9 +44,9 @@ class _Run:
 
 
 def claims_of(store: StoreAdapter) -> Capabilities:
-    """Returns what a store claims together with the loop around it.
+    """Returns the capabilities of a store together with the loop around it.
 
-    What the loop does by itself is added; what needs a verb that the store lacks is taken away.
+    The capabilities of the loop are added; those that need a verb which the store lacks are removed.
     """
     claimed = store.capabilities
     return evolve(
@@ -69,7 +68,7 @@ class StoreDriver:
 
     Args:
         store: the adapter.
-        record: notes ``store.acknowledged`` and ``store.failed`` in the history.
+        record: records ``store.acknowledged`` and ``store.failed`` in the history.
     """
 
     def __init__(self, store: StoreAdapter, record: Acknowledge) -> None:
@@ -87,7 +86,11 @@ class StoreDriver:
         await self._store("open", where)
 
     async def start(self, session_id: str, text: str, key: str) -> str:
-        """Appends the user's message and begins its run."""
+        """Appends the user's message and begins its run.
+
+        Raises:
+            RunBusy: a run is active, or the key was used for another text; nothing was done.
+        """
         if key in self._keys:
             known = self._keys[key]
             if self._runs[known].text != text:
@@ -107,7 +110,7 @@ class StoreDriver:
         return run.id
 
     async def stop(self, session_id: str, run_id: str, mode: StopMode = "interrupt") -> str:
-        """Cancels the run; it writes what a stop keeps and ends."""
+        """Cancels the run, which then writes its partial and its closures and ends."""
         run = self._runs.get(run_id)
         if run is None:
             return "unknown"
@@ -118,19 +121,19 @@ class StoreDriver:
         return "stopping"
 
     async def read(self, session_id: str) -> Sequence[Item]:
-        """What the store shows."""
+        """Returns the rows of the store."""
         return checked_items("read", await self._store("read", session_id))
 
     async def context(self, session_id: str) -> Sequence[Item]:
-        """What the model is given: the store's rows but for those that only people see."""
+        """Returns the model's context: the store's rows without those that only people see."""
         return [item for item in await self.read(session_id) if not item.metadata.get(HIDDEN_FROM_MODEL)]
 
     async def annotate(self, session_id: str, item_id: str, metadata: dict[str, Any]) -> None:
-        """Passes a metadata change on."""
+        """Passes a metadata change on to the store."""
         await self._store("annotate", session_id, item_id, metadata)
 
     def statistics(self) -> Statistics:
-        """The store's own sizes, or none."""
+        """Returns the store's own sizes, or zeros."""
         sizes = getattr(self.store, "statistics", Statistics)()
         assert isinstance(sizes, Statistics)
         return sizes
@@ -173,9 +176,10 @@ class StoreDriver:
             await self._call_tools(run)
 
     async def _ask(self, run: _Run) -> bool:
-        """Calls the model until a response is finished; what a failed attempt left is dropped."""
+        """Calls the model until a response is finished; drops the output of failed attempts."""
         for attempt in range(1, ATTEMPTS_MAX + 1):
-            # read anew: rows cannot be taken back, so a further attempt goes on after what the last one finished
+            # read again: rows cannot be taken back, so a further attempt continues behind the messages that the last
+            # one finished
             context = tuple(await self.context(run.session))
             if run.open is not None:
                 self._publish(run, "message.superseded", message_id=run.open.id)
@@ -188,7 +192,7 @@ class StoreDriver:
                     async for event in stream:
                         reason = await self._take(run, event) or reason
             if reason is not None:
-                return True  # a stream that just ends is not a completed message
+                return True  # a stream that ends without a finish is not a completed message
         return False
 
     async def _take(self, run: _Run, event: ModelEvent) -> str | None:

@@ -1,25 +1,22 @@
-"""A system behind HTTP as a runner: which requests it has to answer, and what it is told when it does not.
+"""Runs a system behind HTTP: defines the requests that the system has to answer, and the errors when it does not.
 
-==============================================  ============================================================
-request                                         answer
-==============================================  ============================================================
-``POST /sessions/S/runs {"text", "key"}``       201 ``{"run"}``; 200 if the key is known; 409 if it is busy
-``POST /sessions/S/runs/R/stop {"mode"}``       200 ``{"answer": "stopping" | "ended" | "unknown"}``
-``POST /sessions/S/runs/R/answers/C``           200 ``{"answer"}``, for ``{"approved": true}``
-``GET /sessions/S/history``                     200 ``{"items": [Item, …], "cursor"?}``
-``GET /sessions/S/status``                      200 ``{"run", "state", "last_seq", "prompt"}``
-``GET /sessions/S/stream``, ``Last-Event-ID``   200 ``text/event-stream``, 204, 404 or 409
+==============================================  ============================================================ request
+answer ==============================================  ============================================================
+``POST /sessions/S/runs {"text", "key"}``       201 ``{"run"}``; 200 if the key is known; 409 if it is busy ``POST
+/sessions/S/runs/R/stop {"mode"}``       200 ``{"answer": "stopping" | "ended" | "unknown"}`` ``POST
+/sessions/S/runs/R/answers/C``           200 ``{"answer"}``, for ``{"approved": true}`` ``GET /sessions/S/history``
+200 ``{"items": [Item, …], "cursor"?}`` ``GET /sessions/S/status``                      200 ``{"run", "state",
+"last_seq", "prompt"}`` ``GET /sessions/S/stream``, ``Last-Event-ID``   200 ``text/event-stream``, 204, 404 or 409
 ==============================================  ============================================================
 
-A page that attaches with the ``cursor`` of a history misses nothing and is told nothing twice; a
-server that gives none, or null, is asked for its stream without one.
+A page that attaches with the ``cursor`` of a history misses no frame and receives none twice; if the server gives none,
+or null, the page attaches without a cursor.
 
-``state`` of a status is ``running`` or ``waiting`` while the run is under way, ``idle`` without one, and else how
-the run ended.  Items have the fields of :class:`journalsim.contract.items.Item`.
+``state`` of a status is ``running`` or ``waiting`` while the run is under way, ``idle`` without one, and else how the
+run ended.  Items have the fields of :class:`journalsim.contract.items.Item`.
 
-A run behind HTTP announces nothing by itself, so from its start on the harness is a reader of
-the stream too, the undisturbed one, and asks for the status now and then: first after 250 ms, then
-after ever longer pauses, up to a minute.
+A run behind HTTP announces nothing by itself.  So from the run's start on the harness reads the stream too, as the
+*reference reader*, and polls the status: first after 250 ms, then after ever longer pauses, up to a minute.
 """
 
 from __future__ import annotations
@@ -48,11 +45,11 @@ BODY_MAX = 16 * 1024 * 1024  # of an answer that is no stream: a history is a fe
 UNDER_WAY = ("running", "waiting")
 
 CLAIMS = Capabilities(level="runner", replay="from_id", terminals=True, stable_ids=True)
-"""What a system behind HTTP is taken to claim, unless it says otherwise."""
+"""The capabilities of a system behind HTTP that declares none."""
 
 
 class Answer(Protocol):
-    """The beginning of an answer."""
+    """Status and headers of an answer, and its body."""
 
     @property
     def status(self) -> int: ...
@@ -82,12 +79,12 @@ class Transport(Protocol):
 
 @frozen
 class Watched:
-    """What the undisturbed reader knows, who outlives the server's processes.
+    """The state of the reference reader, which outlives the server's processes.
 
     Attributes:
-        runs: those that were started, each with its session.
-        ended: those whose end has been told.
-        ids: of each session, the id of the last event that was told.
+        runs: session of each run that was started.
+        ended: runs whose end was published.
+        ids: for each session, the id of the last published event.
     """
 
     runs: dict[str, str] = field(factory=dict)
@@ -99,9 +96,9 @@ class HttpRunner:
     """Implements the verbs of a runner by requests.
 
     Args:
-        transport: carries them.
-        capabilities: what the system claims.
-        cases: of the case at hand, by its folder, what its earlier processes were seen to do.
+        transport: carries the requests.
+        capabilities: the capabilities of the system.
+        cases: by the folder of the case, the reference reader's state from earlier processes.
     """
 
     def __init__(
@@ -112,11 +109,11 @@ class HttpRunner:
         self._ports: Ports
         self._cases = {} if cases is None else cases
         self._watched = Watched()
-        self._reading: dict[str, None] = {}  # sessions that somebody reads along
+        self._reading: dict[str, None] = {}  # sessions that have a reference reader
         self._cursors: dict[str, str] = {}
 
     async def setup(self, where: str, ports: Ports) -> None:
-        """Starts the system, and goes on watching what an earlier process of it left under way."""
+        """Starts the system, and continues to watch runs that an earlier process left open."""
         self._ports = ports
         if where not in self._cases:
             self._cases.clear()  # another case
@@ -127,11 +124,16 @@ class HttpRunner:
                 self._watch(session_id, run, self._watched.ids.get(session_id))
 
     async def shutdown(self) -> None:
-        """Ends it in good order."""
+        """Shuts the system down in good order."""
         await self._transport.close()
 
     async def start(self, session_id: str, text: str, key: str) -> str:
-        """Submits a message."""
+        """Submits a message.
+
+        Raises:
+            RunBusy: the server answered 409.
+            AdapterError: the server broke the contract.
+        """
         path = f"/sessions/{_part(session_id)}/runs"
         status, said = await self._ask("POST", path, {"text": text, "key": key}, allowed=(200, 201, 409))
         if status == 409:
@@ -143,7 +145,11 @@ class HttpRunner:
         return run
 
     async def stop(self, session_id: str, run_id: str, mode: StopMode = "interrupt") -> str:
-        """Presses Stop."""
+        """Presses Stop.
+
+        Raises:
+            AdapterError: the server broke the contract.
+        """
         path = f"/sessions/{_part(session_id)}/runs/{_part(run_id)}/stop"
         _, said = await self._ask("POST", path, {"mode": mode}, allowed=(200, 202))
         return str(_field(said, "answer", str, f"POST {path}"))
@@ -155,7 +161,11 @@ class HttpRunner:
         return str(said.get("answer", "resolved"))
 
     async def read(self, session_id: str) -> tuple[Item, ...]:
-        """Asks for the history."""
+        """Requests the history.
+
+        Raises:
+            AdapterError: the server broke the contract.
+        """
         path = f"/sessions/{_part(session_id)}/history"
         status, said = await self._ask("GET", path, None, allowed=(200, 404))
         self._cursors.pop(session_id, None)
@@ -166,11 +176,11 @@ class HttpRunner:
         return tuple(_item(row, path) for row in _field(said, "items", list, f"GET {path}"))
 
     def cursor(self, session_id: str) -> str | None:
-        """Returns the cursor that came with the history just read."""
+        """Returns the cursor that came with the latest history."""
         return self._cursors.get(session_id)
 
     async def attach(self, request: StreamRequest) -> StreamAnswer:
-        """Asks for the stream."""
+        """Requests the stream."""
         headers = {"accept": "text/event-stream"}
         if request.cursor is not None:
             headers["last-event-id"] = request.cursor
@@ -181,7 +191,7 @@ class HttpRunner:
         await _whole(answer)
         return StreamAnswer(status=answer.status, content_type=content_type)
 
-    # --- the undisturbed reader
+    # --- the reference reader
 
     def _watch(self, session_id: str, run: str, cursor: str | None = None) -> None:
         if session_id not in self._reading:
@@ -190,7 +200,7 @@ class HttpRunner:
         self._ports.spawn(f"status.{run}", lambda: self._look(session_id, run))
 
     async def _read_along(self, session_id: str, cursor: str | None) -> None:
-        """Tells what the stream says; after a restart, what follows the last event that was told."""
+        """Publishes the frames of the stream; after a restart, those behind the last published event."""
         known = self._watched
         answer = await self.attach(StreamRequest(session_id=session_id, reader="harness", cursor=cursor))
         if answer.body is None:
@@ -200,16 +210,16 @@ class HttpRunner:
         try:
             async for chunk in answer.body:
                 for event in decoder.feed(chunk):
-                    told = decode_event(event)
-                    if isinstance(told, Control):
-                        again = again or (cursor is not None and _repeats(told))
-                    elif told is not None and (not again or told.kind == "run.ended"):
+                    decoded = decode_event(event)
+                    if isinstance(decoded, Control):
+                        again = again or (cursor is not None and _repeats(decoded))
+                    elif decoded is not None and (not again or decoded.kind == "run.ended"):
                         known.ids[session_id] = event.id or known.ids.get(session_id, "")
-                        self._tell(session_id, told)
+                        self._publish(session_id, decoded)
                 if all(run in known.ended for run, session in known.runs.items() if session == session_id):
                     return
         finally:
-            del self._reading[session_id]  # before anything waits: a run that begins now needs a reader of its own
+            del self._reading[session_id]  # before any wait: a run that begins now needs a reader of its own
             await answer.body.aclose()  # type: ignore[attr-defined]  # transports yield from generators
 
     async def _look(self, session_id: str, run: str) -> None:
@@ -222,12 +232,12 @@ class HttpRunner:
                 return
             _, said = await self._ask("GET", path, None, allowed=(200,))
             state = _field(said, "state", str, f"GET {path}")
-            if state not in UNDER_WAY:  # else it is this run that is under way, or the one that it waits for
+            if state not in UNDER_WAY:  # otherwise this run is under way, or the one that it waits for
                 ended = state if said.get("run") == run and state != "idle" else "completed"
-                self._tell(session_id, Frame("run.ended", run, state=ended))
+                self._publish(session_id, Frame("run.ended", run, state=ended))
                 return
 
-    def _tell(self, session_id: str, frame: Frame) -> None:
+    def _publish(self, session_id: str, frame: Frame) -> None:
         if frame.run_id in self._watched.ended:
             return
         if frame.kind == "run.ended":
@@ -256,7 +266,7 @@ class HttpRunner:
 
 
 def _repeats(opened: Control) -> bool:
-    """Whether a stream begins with what its reader may have been told before."""
+    """Returns True if the stream begins with frames that its reader may have received before."""
     return opened.kind == "stream.open" and (opened.whole_turn or opened.attachment in ("fresh", "restart"))
 
 

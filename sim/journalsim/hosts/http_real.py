@@ -1,12 +1,12 @@
-"""A server that runs already, as a system under test: ``http://127.0.0.1:8000``.  *Real time, not bit-exact.*
+"""Runs a system that is a running server: ``http://127.0.0.1:8000``.  *Real time, not bit-exact.*
 
-It speaks the HTTP of :mod:`journalsim.hosts.http_contract`.  Its model and tools are its own, so
-what can be judged is what its readers see; links, client programs and faults are simulated as ever,
-between this process and the pages.
+The server implements the requests of :mod:`journalsim.hosts.http_contract`.  Its model and tools are its own, so only
+the observations of its readers can be judged; links, client programs and faults are simulated as ever, between this
+process and the pages.
 
-Requests hold the virtual clock while they are under way.  A stream is read by a thread of its own, and while
-nothing has come, virtual time goes on as fast as real time.  Every case uses sessions of its own, so
-that a server that forgets nothing can be asked again.
+Requests hold the virtual clock while they are under way.  A thread of its own reads each stream, and while no byte has
+arrived, virtual time advances as fast as real time.  Every case uses sessions of its own, so that a server that forgets
+nothing can serve the next case.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from __future__ import annotations
 import queue
 import re
 import threading  # sockets block: one thread per open stream, only ever in real time
-import time  # real time is what this adapter is about
+import time  # this adapter runs in real time
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -26,15 +26,15 @@ from journalsim.engine.guards import give_full_time
 from journalsim.errors import AdapterError, UsageError
 from journalsim.hosts.http_contract import CLAIMS, HttpRunner
 
-TIMEOUT_S = 4.0  # of a request; a thread that is held for five seconds is taken for one that hangs
+TIMEOUT_S = 4.0  # of a request; the watchdog interrupts a thread that is held for five seconds
 LOOK_S = 0.01
 LOOK_NS = 10_000_000
-PIECES_MAX = 1_000  # of one stream that nobody has taken yet; the socket is the buffer beyond that
+PIECES_MAX = 1_000  # pieces of one stream that were not yet taken; the socket is the buffer beyond that
 
 
 @frozen
 class Response:
-    """Status and headers of an answer, and its body as it comes."""
+    """Status and headers of an answer, and its body piece by piece."""
 
     status: int
     headers: Mapping[str, str]
@@ -52,7 +52,7 @@ class HttpTransport:
         self._paced = (0.0, 0.0)  # virtual and real seconds at the last look
 
     async def open(self, where: str, ports: Ports) -> None:
-        """Gets ready; the server is not asked for anything yet."""
+        """Prepares the client; sends no request yet."""
         self._ports = ports
         self._case = re.sub("[^A-Za-z0-9-]", "-", Path(where).name)
         self._paced = (ports.now_ns() / 1e9, time.monotonic())
@@ -71,10 +71,10 @@ class HttpTransport:
     async def request(
         self, method: str, path: str, headers: Mapping[str, str] | None = None, body: bytes = b""
     ) -> Response:
-        """Sends a request and waits, in real time, for the beginning of the answer.
+        """Sends a request and waits, in real time, for the head of the answer.
 
         Raises:
-            AdapterError: nobody answers.
+            AdapterError: no server answers.
         """
         own = path.replace("/sessions/", f"/sessions/{self._case}-", 1)
         give_full_time()
@@ -106,13 +106,13 @@ class HttpTransport:
             answer.close()
 
     async def pause(self, duration_ns: int) -> None:
-        """Lets time pass, virtual and real: whoever waits for a server that thinks in real time has to let it."""
+        """Lets virtual and real time pass; a caller that waits for a server in real time has to call it."""
         for _ in range(max(1, duration_ns // LOOK_NS)):
             await self._ports.sleep(LOOK_NS)
             self._keep_pace()
 
     def _keep_pace(self) -> None:
-        """Holds virtual time back as long as it is ahead, once per look, however many tasks are looking."""
+        """Holds virtual time back while it is ahead, once per look, for any number of looking tasks."""
         virtual_s, real_s = self._ports.now_ns() / 1e9, time.monotonic()
         ahead_s = (virtual_s - self._paced[0]) - (real_s - self._paced[1])
         if ahead_s > 0:
@@ -137,10 +137,10 @@ def _read(answer: Any, pieces: queue.Queue[bytes | Exception | None]) -> None:
 
 
 def httpx_of(url: str) -> Any:
-    """Returns the module that speaks HTTP.
+    """Returns the module httpx.
 
     Raises:
-        UsageError: it is not installed.
+        UsageError: httpx is not installed.
     """
     try:
         import httpx
@@ -150,7 +150,7 @@ def httpx_of(url: str) -> Any:
 
 
 def http_factory(url: str) -> Callable[[], HttpRunner]:
-    """Returns what makes an adapter per case.
+    """Returns a function that makes an adapter per case.
 
     Raises:
         UsageError: the URL names no host, or httpx is missing.

@@ -1,9 +1,8 @@
-"""From what the user types after ``-a`` to something that makes adapters.
+"""Loads the adapter that the user names after ``-a``.
 
-``ref`` and ``ref:VARIANT`` stand for the reference journal, which is loaded by
-name like any outside adapter; ``python:pkg.mod:factory`` for a factory of the
-user's own; ``asgi:pkg.mod:app`` and ``http://host:port`` for a system behind HTTP.
-Code is imported only because the user named it here.
+``ref`` and ``ref:VARIANT`` name the reference journal, which is loaded by name like any outside adapter;
+``python:pkg.mod:factory`` names a factory of the user's own; ``asgi:pkg.mod:app`` and ``http://host:port`` name a
+system behind HTTP. Code is imported only because the user named it here.
 """
 
 from __future__ import annotations
@@ -29,12 +28,12 @@ _VERBS = {"store": ("open", "close", "append", "read"), "runner": ("setup", "sta
 
 @frozen(kw_only=True)
 class LoadedAdapter:
-    """An adapter that can be made as often as cases need one.
+    """An adapter that can be made once per case.
 
     Attributes:
-        spec: what the user typed.
-        make: a fresh adapter, of either level.
-        capabilities: what it claims.
+        spec: the text that the user typed.
+        make: makes a fresh adapter, of either level.
+        capabilities: the capabilities that it declares.
     """
 
     spec: str
@@ -43,10 +42,10 @@ class LoadedAdapter:
 
 
 def load_adapter(spec: str) -> LoadedAdapter:
-    """Returns the adapter that ``spec`` names, after making one to see what it claims.
+    """Returns the adapter that ``spec`` names, after making one to read its capabilities.
 
     Raises:
-        UsageError: the name means nothing.
+        UsageError: no adapter has this name.
         AdapterError: the named factory cannot be imported, raises, or makes something else.
     """
     kind, _, rest = spec.partition(":")
@@ -80,14 +79,14 @@ def load_adapter(spec: str) -> LoadedAdapter:
 
 
 def adapter_from(factory: Callable[[], Any], name: str = "") -> LoadedAdapter:
-    """Returns the adapter that a factory makes, for those who have it in hand.
+    """Returns the adapter that a factory makes, for callers that have the factory in hand.
 
     Args:
         factory: makes a fresh adapter, of either level.
-        name: for messages; the factory's own by default.
+        name: name of the adapter in messages; the factory's own by default.
 
     Raises:
-        AdapterError: it raises, or makes something else.
+        AdapterError: the factory raises, or makes something else.
     """
     return _probe(name or getattr(factory, "__qualname__", repr(factory)), factory)
 
@@ -98,13 +97,13 @@ def variants() -> list[str]:
 
 
 def stores() -> Mapping[str, str]:
-    """Returns the variants of ``ref`` that differ in their store alone, and what each is."""
+    """Returns the variants of ``ref`` that differ only in their store, with a description of each."""
     found: Mapping[str, str] = importlib.import_module(_REFERENCE.partition(":")[0]).STORES
     return found
 
 
 def zoo() -> Sequence[Any]:
-    """Returns the known bugs of the reference, each with name, summary, failure_mode and trips."""
+    """Returns the seeded bugs of the reference, each with name, summary, failure_mode and trips."""
     bugs: Sequence[Any] = importlib.import_module(_ZOO).BUGS
     return bugs
 
@@ -146,7 +145,7 @@ def _probe(spec: str, make: Callable[[], Any]) -> LoadedAdapter:
             f"{', '.join(_VERBS[capabilities.level])}; {type(adapter).__name__} lacks {', '.join(missing)}"
         )
     if capabilities.level == "store":
-        from journalsim.hosts.driver import claims_of  # trio is needed only once something runs
+        from journalsim.hosts.driver import claims_of  # only a running case needs trio
 
         capabilities = claims_of(adapter)
     return LoadedAdapter(spec=spec, make=make, capabilities=capabilities)
@@ -159,7 +158,7 @@ def _nearest(word: str, known: Sequence[str]) -> str:
 
 def runner(adapter: LoadedAdapter, record: Callable[..., object]) -> RunnerAdapter:
     """Returns a fresh runner: the adapter itself, or our own driver around a store."""
-    from journalsim.hosts.driver import StoreDriver  # trio is needed only once something runs
+    from journalsim.hosts.driver import StoreDriver  # only a running case needs trio
 
     made = adapter.make()
     if made.capabilities.level == "store":

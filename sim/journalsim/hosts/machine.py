@@ -1,4 +1,4 @@
-"""The machine under a server: its simulated disk, through all crashes of a case."""
+"""Holds the simulated disk of a server, through all crashes of a case."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ class Machine:
 
     Args:
         world: the case's world; operations of the disk are points of it.
-        scenario: says whether there is a disk, and what goes wrong with it.
+        scenario: defines whether there is a disk, and its faults.
 
     Attributes:
         disk: None if the scenario has none; files are then real ones, and only processes die.
-        engine: the kind of store that the scenario asks for; empty for the system's own.
+        engine: the kind of store that the scenario names; empty for the system's own.
     """
 
     def __init__(self, world: World, scenario: Scenario) -> None:
@@ -33,7 +33,7 @@ class Machine:
             self.disk = Disk(faults=faults, observe=world.passed, report=self._note)
 
     def crash(self, lose: str) -> None:
-        """Ends the process, and with a loss of more than its memory the power too."""
+        """Ends the process, and the machine too unless only memory is lost."""
         if self.disk is None:
             return
         if lose == MEMORY:
@@ -48,11 +48,11 @@ class Machine:
 
     @property
     def failed(self) -> bool:
-        """Whether an operation of the disk has gone wrong."""
+        """True if an operation of the disk has failed."""
         return self.disk is not None and bool(self.disk.troubles)
 
     def heal(self) -> None:
-        """Takes every fault of the disk away."""
+        """Removes every fault of the disk."""
         if self.disk is not None:
             self.disk.heal()
 

@@ -1,9 +1,8 @@
-"""One open call of the scripted model: chunks arrive in virtual time, whoever reads them.
+"""Streams one open call of the scripted model; chunks arrive in virtual time, independent of the reader.
 
-The provider pushes: each emission is due some time after the one before it,
-whether or not the system has taken that one.  The system pulls: it is handed a
-chunk at the point ``model.turn2.c7.before`` and is taken to have dealt with it
-when it comes back for the next one, at ``model.turn2.c7.after``.
+The provider pushes: each emission is due some time after the one before it, whether or not the system has taken that
+one.  The system pulls: it receives a chunk at the point ``model.turn2.c7.before``, and counts as having processed it
+when it returns for the next one, at ``model.turn2.c7.after``.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What a page is shown: the history, the cursor behind it, and which item of it a scenario means."""
+"""Reads the history for a page, with the cursor behind it, and finds the item that a scenario names."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ ShowHistory = Callable[[tuple[Item, ...], str | None], None]
 
 
 async def history_and_cursor(adapter: RunnerAdapter, session: str, wanted: bool) -> tuple[Any, str | None]:
-    """Returns what the adapter says of a history, and if wanted its cursor, with nothing between the two.
+    """Returns the adapter's history, and if ``wanted`` its cursor, with nothing between the two calls.
 
     Raises:
-        AdapterError: the cursor is none.
+        AdapterError: the cursor is neither text nor None.
     """
     items = adapter.read(session)
     if inspect.isawaitable(items):
@@ -31,7 +31,7 @@ async def history_and_cursor(adapter: RunnerAdapter, session: str, wanted: bool)
 
 
 def item_of(items: Iterable[Item], ref: str) -> Item | None:
-    """Returns the item that a scenario means by ``user1`` or ``model.turn2``."""
+    """Returns the item that a scenario names by ``user1`` or ``model.turn2``."""
     listed = list(items)
     if ref.startswith("user") and ref[4:].isdigit():
         users = [item for item in listed if item.kind == "user"]

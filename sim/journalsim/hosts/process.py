@@ -1,4 +1,4 @@
-"""The tasks of one simulated server process: they start together and die together."""
+"""Runs the tasks of one simulated server process, which start together and die together."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from journalsim.engine.world import World
 
 
 class Process:
-    """Background tasks of the code under test, and what becomes of them.
+    """Background tasks of the code under test.
 
     Attributes:
-        alive: False once it was killed or has ended; every port call then raises :class:`Killed`.
+        alive: False once the process was killed or has ended; every port call then raises :class:`Killed`.
         unfinished: names of the tasks that have not ended.
-        hung: lanes that wait for something the script says will never come.
+        hung: lanes in a scripted hang, each with its reason.
     """
 
     def __init__(self, world: World, nursery: trio.Nursery) -> None:
@@ -34,9 +34,12 @@ class Process:
         """Starts a task that dies with the process; a name in use gets a number.
 
         Args:
-            name: of the task.
-            task: to run.
-            waits: it may wait for ever and is no deadlock: an open stream, a lifespan.
+            name: name of the task.
+            task: the function to run.
+            waits: True if the task may wait for ever without being a deadlock: an open stream, a lifespan.
+
+        Raises:
+            Killed: the process is gone.
         """
         if not self.alive:
             raise Killed
@@ -75,7 +78,7 @@ class Process:
     # --- waiting, on behalf of the ports
 
     def enter(self) -> None:
-        """Notes the calling task as one of the process."""
+        """Registers the calling task as one of the process."""
         if not self.alive:
             raise Killed
         self._tasks[current_task()] = None
@@ -95,7 +98,7 @@ class Process:
             raise Killed
 
     async def sleep(self, duration_ns: int, lane: str) -> None:
-        """Waits in virtual time."""
+        """Waits ``duration_ns`` nanoseconds of virtual time."""
         self.enter()
         scheduler = self._world.scheduler
         entry = scheduler.waiter()
@@ -106,7 +109,7 @@ class Process:
             timer.cancel()
 
     async def hang(self, what: str) -> None:
-        """Waits for ever, as the script says."""
+        """Waits for ever, as the script demands."""
         self.enter()
         scheduler = self._world.scheduler
         lane = scheduler.lane(current_task())

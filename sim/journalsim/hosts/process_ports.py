@@ -1,4 +1,4 @@
-"""The ports of one server process: the scripted model, the tools, points and ids."""
+"""Implements the ports of one server process: the scripted model, the tools, points and ids."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class Cast:
         return self._tools[name]
 
     def traits(self, name: str) -> ToolTraits:
-        """Returns what a system must know of a tool."""
+        """Returns the properties of a tool that a system must know."""
         spec = self._scenario.tool(name)
         return ToolTraits(approval=spec.approval, agent=spec.agent)
 
@@ -45,16 +45,16 @@ class WorldPorts:
     """Implements :class:`journalsim.contract.ports.Ports` on a world.
 
     Args:
-        world: the case.
-        process: whose tasks may use these ports.
+        world: the case's world.
+        process: the process whose tasks may use these ports.
         cast: model and tools.
         policies: options of the scenario.
-        limits_ns: time limits of the scenario.
-        store_latency_ns: how long each operation of :meth:`step` takes before its body.
-        relay: takes every published frame to whoever watches.
+        limits_ns: time limits of the scenario, nanoseconds.
+        store_latency_ns: time that each operation of :meth:`step` takes before its body, nanoseconds.
+        relay: hands every published frame to the readers.
         watch: called after every chunk, to look at statistics.
-        disk: where the process keeps its files; None if the scenario has none.
-        engine: the kind of store that the scenario asks for.
+        disk: the disk for the files of the process; None if the scenario has none.
+        engine: the kind of store that the scenario names.
     """
 
     def __init__(
@@ -116,7 +116,7 @@ class WorldPorts:
         return reply.text
 
     def tool_traits(self, name: str) -> ToolTraits:
-        """Returns what there is to know of a tool before it runs."""
+        """Returns the properties of a tool that matter before it runs."""
         return self._cast.traits(name)
 
     def step(self, name: str, touches: tuple[str, ...] = ()) -> AbstractAsyncContextManager[None]:
@@ -126,11 +126,11 @@ class WorldPorts:
         return _Operation(self._process, f"{name}#{number}", touches, latency_ns, self._take_delay_ns)
 
     async def sleep(self, duration_ns: int) -> None:
-        """Waits in virtual time."""
+        """Waits ``duration_ns`` nanoseconds of virtual time."""
         await self._process.sleep(duration_ns, "sleep")
 
     def publish(self, session_id: str, frame: Frame) -> None:
-        """Hands a live event to whoever watches; one of a dead process goes nowhere."""
+        """Hands a live event to the readers; drops an event of a dead process."""
         if self._process.alive:
             self._relay(session_id, frame)
 
@@ -139,7 +139,7 @@ class WorldPorts:
         self._process.spawn(name, task)
 
     def spawn_waiting(self, name: str, task: Callable[[], Awaitable[None]]) -> None:
-        """Starts a task that may wait for ever; for our own adapters, no part of the protocol."""
+        """Starts a task that may wait for ever; for our own adapters, not part of the protocol."""
         self._process.spawn(name, task, waits=True)
 
     def mint(self, prefix: str) -> str:
@@ -147,11 +147,11 @@ class WorldPorts:
         return self._world.mint(prefix)
 
     def now_ns(self) -> int:
-        """Returns virtual time."""
+        """Returns virtual time in nanoseconds."""
         return self._world.now_ns()
 
     def wall_ns(self) -> int:
-        """Returns what a wall clock shows."""
+        """Returns the time of the wall clock in nanoseconds."""
         return self._world.wall_ns()
 
 

@@ -1,9 +1,8 @@
-"""The server's side of streams: each answer is iterated in a task of the server's process.
+"""Serves the streams of a server: a task of the server's process iterates each answer.
 
-The task asks the body for its next chunk, writes it event by event, and waits while the
-connection takes nothing more.  That wait is the only back-pressure there is.  Once the server
-notices that the reader is gone, the task is cancelled and the body closed, as a
-web server does.
+The task takes the body's next chunk, writes it event by event, and waits while the connection accepts nothing more.
+That wait is the only back-pressure.  Once the server notices that the reader is gone, it cancels the task and closes
+the body, as a web server does.
 """
 
 from __future__ import annotations
@@ -28,14 +27,14 @@ Attempt = Callable[..., Any]
 
 
 def pieces(chunk: bytes) -> list[bytes]:
-    """Returns a chunk cut behind every blank line, so that faults can count events."""
+    """Cuts a chunk behind every blank line, so that faults can count events."""
     found = _EVENT.findall(chunk)
     rest = chunk[sum(map(len, found)) :]
     return [*found, rest] if rest else found
 
 
 def as_text(data: bytes) -> str:
-    """Returns bytes as a history holds them: what is not UTF-8 survives as lone surrogates."""
+    """Decodes bytes for the history; bytes that are not UTF-8 become lone surrogates."""
     return data.decode("utf-8", "surrogateescape")
 
 
@@ -44,10 +43,10 @@ class Streams:
 
     Args:
         world: the case's world.
-        process: whose tasks they are.
+        process: the process that the tasks belong to.
         attach: the adapter's verb, counted and with its points.
         gone: called when the server notices that a reader is gone: session, client.
-        trouble: takes what the adapter raised.
+        failed: takes the error that the adapter raised.
     """
 
     def __init__(
@@ -56,20 +55,20 @@ class Streams:
         process: Process,
         attach: Attempt,
         gone: Callable[[str, str], None],
-        trouble: Callable[[str, Exception], None],
+        failed: Callable[[str, Exception], None],
     ) -> None:
         self._world = world
         self._process = process
         self._attach = attach
         self._gone = gone
-        self._trouble = trouble
+        self._failed = failed
 
     def open(self, exchange: Exchange) -> None:
-        """A request for a stream has arrived."""
+        """Starts a task for a request that has arrived."""
         self._process.spawn(f"stream.{exchange.client}", partial(self.serve, exchange), waits=True)
 
     def refuse(self, exchange: Exchange, status: int) -> None:
-        """A message that was to be submitted with the request was not taken."""
+        """Refuses a request whose message was not accepted."""
         exchange.head(status, "application/json")
         exchange.connection.end("server", self._world.now_ns())
         exchange.moved()
@@ -83,12 +82,12 @@ class Streams:
         reader = _Reader(self._world, exchange, scope)
         exchange.server = reader.learn
         if exchange.gone:
-            scope.cancel()  # it had left before its request arrived
+            scope.cancel()  # the reader had left before its request arrived
         try:
             with scope:
                 await self._answer(exchange, reader)
         except Exception as error:
-            self._trouble("attach", error)
+            self._failed("attach", error)
             why = "raised"
         if exchange.gone:
             why = "gone"
@@ -108,7 +107,7 @@ class Streams:
     async def _answer(self, exchange: Exchange, reader: _Reader) -> None:
         request = StreamRequest(session_id=exchange.session, cursor=exchange.cursor, reader=exchange.client)
         answer = _checked(await self._attach(request))
-        if not self._process.alive:  # it was killed at a point of the verb: nobody is told anything any more
+        if not self._process.alive:  # killed at a point of the verb: the reader receives nothing more
             await _close(answer.body)
             return
         content_type = answer.content_type if answer.body is not None else ""
@@ -149,7 +148,7 @@ class Streams:
 
 
 class _Reader:
-    """What the task that answers is told by the connection."""
+    """The connection's signals for the task that answers."""
 
     def __init__(self, world: World, exchange: Exchange, scope: trio.CancelScope) -> None:
         self._world = world
@@ -166,7 +165,7 @@ class _Reader:
             self._world.scheduler.wake(self._waits)
 
     async def wait_writable(self, process: Process) -> None:
-        """Waits while the connection takes nothing more."""
+        """Waits while the connection accepts nothing more."""
         while not self._exchange.connection.writable("server"):
             self._waits = self._world.scheduler.waiter()
             await process.wait(self._waits)

@@ -4,16 +4,16 @@ from typing import Any
 
 import pytest
 from attrs import evolve
-from journalsim.scenario.values.cast import ClientSpec, ModelSpec
-from journalsim.scenario.values.expect import Expect, Expectation
-from journalsim.scenario.values.moves import Step
-from journalsim.scenario.values.scenario import Scenario
-from journalsim.scenario.values.speech import CallTool, Finish, Text, Turn
 from story import END, A, C, R, Story, U
 
 from journalsim.oracle.expectations.judging import COMBINATORS, PREDICATES, check_expectations, met_sometimes
 from journalsim.oracle.facts.facts import Facts
 from journalsim.oracle.invariants.verdict import Status, Verdict
+from journalsim.scenario.values.cast import ClientSpec, ModelSpec
+from journalsim.scenario.values.expect import Expect, Expectation
+from journalsim.scenario.values.moves import Step
+from journalsim.scenario.values.scenario import Scenario
+from journalsim.scenario.values.speech import CallTool, Finish, Text, Turn
 from journalsim.scenario.words.conditions import COMBINATORS as WORDS
 from journalsim.scenario.words.conditions import EXPECTATIONS
 

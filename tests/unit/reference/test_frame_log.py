@@ -1,4 +1,4 @@
-"""The log of a session numbers what it tells, keeps the newest part, and knows where a reader stands."""
+"""The log of a session numbers what it has_frames, keeps the newest part, and knows where a reader stands."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def test_only_frames_are_told() -> None:
     log.add_row("r1", 1, None)
     log.add_row("r1", 2, delta("a"))
     log.add_row("r1", 3, None)
-    assert [log.tells(position) for position in (0, 1, 2, 3)] == [True, True, False, False]
+    assert [log.has_frames(position) for position in (0, 1, 2, 3)] == [True, True, False, False]
 
 
 def test_a_log_that_forgets_keeps_its_place() -> None:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
-from journalsim.scenario.values.scenario import Scenario
 
 from journalsim.scenario.loader import load_scenario
 from journalsim.scenario.shapes.problems import Problem, ScenarioError
+from journalsim.scenario.values.scenario import Scenario
 from journalsim.scenario.words.crosschecks import chunk_count
 
 Load = Callable[[str], Scenario]

@@ -6,16 +6,16 @@ from collections.abc import Callable
 
 import pytest
 from attrs import evolve
-from journalsim.scenario.values.cast import StoreSpec
-from journalsim.scenario.values.scenario import Scenario
-from journalsim.scenario.values.sweep import Axis
 
 from journalsim.case import Case, Placement
 from journalsim.contract.disk_faults import Fault, Loss
 from journalsim.scenario.disk_needs import asks_for_disk, loss_of
 from journalsim.scenario.dump import dump_scenario
 from journalsim.scenario.loader import load_scenario
+from journalsim.scenario.values.cast import StoreSpec
 from journalsim.scenario.values.disk_fault import DiskFault
+from journalsim.scenario.values.scenario import Scenario
+from journalsim.scenario.values.sweep import Axis
 from journalsim.scenario.words.disk_words import disk_faults, fault_of
 
 Load = Callable[..., Scenario]

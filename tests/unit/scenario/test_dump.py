@@ -7,11 +7,6 @@ from typing import Any
 
 import pytest
 from attrs import evolve
-from journalsim.scenario.values.cast import ClientSpec, ModelSpec, ToolSpec
-from journalsim.scenario.values.moves import Step, Timing
-from journalsim.scenario.values.scenario import Scenario
-from journalsim.scenario.values.speech import CallTool, Finish, ToolReply, Turn
-from journalsim.scenario.values.sweep import Axis, Sweep
 
 from journalsim.case import NEVER, Placement
 from journalsim.scenario.dump import checked, dump_scenario, format_text
@@ -19,6 +14,11 @@ from journalsim.scenario.loader import load_scenario
 from journalsim.scenario.shapes.printer import WIDTH, Printer, flow, height, scalar
 from journalsim.scenario.shapes.problems import ScenarioError
 from journalsim.scenario.shapes.scalars import Quoted
+from journalsim.scenario.values.cast import ClientSpec, ModelSpec, ToolSpec
+from journalsim.scenario.values.moves import Step, Timing
+from journalsim.scenario.values.scenario import Scenario
+from journalsim.scenario.values.speech import CallTool, Finish, ToolReply, Turn
+from journalsim.scenario.values.sweep import Axis, Sweep
 
 
 def load(text: str) -> Scenario:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
+
+from journalsim.scenario.shapes.problems import Problem
 from journalsim.scenario.values.cast import ClientSpec, ModelSpec, ToolSpec
 from journalsim.scenario.values.scenario import Scenario
 from journalsim.scenario.values.speech import (
@@ -22,8 +24,6 @@ from journalsim.scenario.values.speech import (
     Turn,
     Wait,
 )
-
-from journalsim.scenario.shapes.problems import Problem
 
 Load = Callable[[str], Scenario]
 Problems = Callable[[str], list[Problem]]

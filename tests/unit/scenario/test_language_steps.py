@@ -6,16 +6,16 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from journalsim.scenario.values.expect import Exemption, Expectation
-from journalsim.scenario.values.moves import VERBS, Step, Timing, Travel
-from journalsim.scenario.values.scenario import Scenario
-from journalsim.scenario.values.sweep import Axis, Sweep
 
 from journalsim.case import NEVER, Placement
 from journalsim.scenario.dump import dump_scenario
 from journalsim.scenario.loader import load_scenario
 from journalsim.scenario.shapes.problems import Problem
+from journalsim.scenario.values.expect import Exemption, Expectation
 from journalsim.scenario.values.links import Cursor, LinkFault, LinkShape, Spot
+from journalsim.scenario.values.moves import VERBS, Step, Timing, Travel
+from journalsim.scenario.values.scenario import Scenario
+from journalsim.scenario.values.sweep import Axis, Sweep
 from journalsim.scenario.words.step_words import STEPS
 
 Load = Callable[[str], Scenario]

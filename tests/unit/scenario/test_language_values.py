@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
-from journalsim.scenario.values.scenario import Scenario
 
 from journalsim.case import NEVER, Placement
 from journalsim.scenario.loader import load_scenario
 from journalsim.scenario.shapes.problems import Problem, ScenarioError
 from journalsim.scenario.shapes.scalars import UNITS_NS, duration_text
+from journalsim.scenario.values.scenario import Scenario
 
 Load = Callable[[str], Scenario]
 Problems = Callable[[str], list[Problem]]

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import pytest
-from journalsim.scenario.values.cast import ToolSpec
-from journalsim.scenario.values.speech import Text
 
 from journalsim.scenario.loader import load_scenario
+from journalsim.scenario.values.cast import ToolSpec
+from journalsim.scenario.values.speech import Text
 
 
 @pytest.mark.parametrize(

@@ -1,13 +1,11 @@
-"""The bytes of one file, and the contents that each part of it has had since they were last synced.
+"""Holds the bytes of one file, with every content that its parts have had since the last sync.
 
-A file system writes back what it caches in any order and at any time, sector by
-sector.  So after a power cut each sector holds *some* content that it has had
-since the last sync, each of a moment of its own, and the length is *some* length
-of that time.  :class:`Versions` holds all of them; which world comes true is the
-choice of :mod:`journalsim.actors.disk.loss` or :mod:`journalsim.actors.disk.worlds`.
+A file system writes cached sectors back in any order and at any time.  So after a power cut each sector holds *some*
+content that it has had since the last sync, each of a moment of its own, and the length is *some* length of that time.
+:class:`Versions` holds all of them; :mod:`journalsim.actors.disk.loss` or :mod:`journalsim.actors.disk.worlds` chooses
+one.
 
-A sector never holds a later write without an earlier one to the same sector: both
-were in one cached page.
+A sector never holds a later write without an earlier one to the same sector: both were in one cached page.
 """
 
 from __future__ import annotations
@@ -18,24 +16,24 @@ from typing import Any, NamedTuple
 from journalsim.contract.disk_faults import DiskOptions
 
 Image = dict[str, bytes]
-"""What a folder holds: contents by name."""
+"""The files of a folder: contents by name."""
 
 
 class Change(NamedTuple):
     """One write, or, without data, a change of the length to ``offset``."""
 
-    order: int  # among all changes of the disk
+    order: int  # position among all changes of the disk
     offset: int
     data: bytes | None
 
 
 class Content:
-    """One file, under whatever names it has.
+    """One file, under all its names.
 
     Attributes:
-        view: what programs read.
-        base: what is certain to be on the disk.
-        changes: what leads from one to the other, in order.
+        view: the bytes that programs read.
+        base: the bytes that are durable.
+        changes: the changes that lead from ``base`` to ``view``, in order.
         holder: the life and the open file that hold the advisory lock.
     """
 
@@ -48,7 +46,7 @@ class Content:
         self.changes: list[Change] = []
         self.holder: tuple[Any, object] | None = None
         self._options = options
-        self._cached: bytes | None = None  # what programs read at the last sync, if a failed one has left it unwritten
+        self._cached: bytes | None = None  # the view at the last sync, if a failed one left it unwritten
 
     def change(self, order: int, offset: int, data: bytes | None) -> None:
         """Hands a change to the operating system."""
@@ -56,7 +54,7 @@ class Content:
         self.changes.append(Change(order, offset, data))
 
     def sync(self) -> None:
-        """Makes the disk as the cache is, except for sectors that the cache wrongly takes for written."""
+        """Writes the cache to the disk, except for sectors that the cache wrongly marks as written."""
         if self._cached is None:
             for _, offset, data in self.changes:
                 apply(self.base, offset, data)
@@ -67,15 +65,15 @@ class Content:
         self.changes.clear()
 
     def fail_sync(self) -> None:
-        """Forgets what was to be written, as file systems do: programs still read it, and no sync will write it.
+        """Forgets the unwritten changes, as file systems do: programs still read them, and no sync will write them.
 
-        Only a further write to the same sector takes it along.
+        A later sync writes such a sector only after a further write to it.
         """
         self._cached = bytes(self.view)
         self.changes.clear()
 
     def versions(self) -> Versions:
-        """Returns all that has been in the file since it was last synced."""
+        """Returns every content of the file since its last sync."""
         sector, in_order = self._options.sector, self._options.truncates == "in_order"
         cache = bytearray(self.base if self._cached is None else self._cached)
         sizes, shrinks = [len(self.base)], []
@@ -98,15 +96,15 @@ class Content:
 
 
 class Versions(NamedTuple):
-    """Contents of one file since it was last synced, by *moment*: 0 is the sync, then one per change.
+    """Contents of one file since its last sync, by *moment*: 0 is the sync, then one per change.
 
     Attributes:
         base: the synced bytes.
-        sector: bytes in one.
+        sector: bytes in one sector.
         sizes: length at each moment.
-        shrinks: moments at which the file was cut, and to what length.
-        in_order: whether cuts stay in order with writes.
-        sectors: contents of each sector that was changed, with the moment from which it had them.
+        shrinks: moments of truncations, each with the new length.
+        in_order: whether truncations stay in order with writes.
+        sectors: contents of each changed sector, each with its first moment.
     """
 
     base: bytes
@@ -119,8 +117,9 @@ class Versions(NamedTuple):
     def allowed(self, number: int, moment: int) -> list[tuple[int, bytes]]:
         """Returns the contents that a sector may have when the length is that of ``moment``.
 
-        The zeros that a cut left are there only if the cut survived.  Where cuts stay in order, one that survived took
-        everything before it along, and one that did not lets nothing after it through.
+        The zeros of a truncation are there only if the truncation survived.  Where truncations stay in order, a
+        surviving one implies that everything before it survived, and a lost one implies that everything after it was
+        lost.
         """
         cuts = [when for when, size in self.shrinks if (number + 1) * self.sector > size]
         survived, lost = [when for when in cuts if when <= moment], [when for when in cuts if when > moment]
@@ -132,7 +131,7 @@ class Versions(NamedTuple):
         return found or [(0, bytes(self.sector))]
 
     def newest(self, moment: int, until: int | None = None) -> dict[int, bytes]:
-        """Returns the last content that each sector had by the moment ``until``, or at all."""
+        """Returns the last content of each sector, at the moment ``until`` if given."""
         picks = {}
         for number in self.sectors:
             versions = self.allowed(number, moment)
@@ -161,7 +160,7 @@ def apply(content: bytearray, offset: int, data: bytes | None) -> None:
 
 
 def _touched(offset: int, data: bytes | None, size: int, sector: int) -> range:
-    """Returns the sectors whose content a change makes anew; ``size`` is the length before it."""
+    """Returns the sectors whose content a change replaces; ``size`` is the length before it."""
     end = offset + len(data) if data is not None else max(size, offset)
     begin = offset if data is not None or offset < size else end
     return range(begin // sector, -(-end // sector)) if begin < end else range(0)

@@ -1,7 +1,7 @@
-"""What is left after each named loss: one world out of the many that are possible.
+"""Computes the folder after each named loss: one world out of the many that are possible.
 
-A loss is named by what is lost; everything else that the operating system had been
-given survives.  See :data:`journalsim.contract.disk_faults.LOSSES`.
+A loss is named by the changes that it takes; all other changes that the operating system had received survive.  See
+:data:`journalsim.contract.disk_faults.LOSSES`.
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ from journalsim.contract.disk_faults import Loss
 
 
 def after_loss(folder: Folder, loss: Loss) -> Image:
-    """Returns what is found after a named loss."""
-    kept = [loss.name not in ("unsynced", "names")] * len(folder.pending)
-    names = folder.with_changes(kept)
+    """Returns the folder after a named loss."""
+    survives = [loss.name not in ("unsynced", "names")] * len(folder.pending)
+    names = folder.with_changes(survives)
     contents = names.values()
     first = min((c for c in contents if c.changes), key=lambda content: content.changes[0].order, default=None)
     last = max((c for c in contents if c.changes), key=lambda content: content.changes[-1].order, default=None)
@@ -101,7 +101,7 @@ def _without(content: Content, change: Change, spared: int = 0) -> bytes:
 
 
 def _torn(content: Content, *, keep_head: bool) -> bytes:
-    """Returns a file with half of its last write; the byte at which it is torn may be in mid-sector."""
+    """Returns a file with half of its last write; the tear may lie inside a sector."""
     change = content.changes[-1]
     if not change.data:
         return _newest(content)

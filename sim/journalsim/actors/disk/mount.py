@@ -1,8 +1,7 @@
-"""The simulated disk as one process sees it: implements :mod:`journalsim.contract.disk_port`.
+"""Implements :mod:`journalsim.contract.disk_port` on the simulated disk, for one process.
 
-A mount lives as long as its process.  After that every verb raises
-:class:`journalsim.actors.disk.simulated.PowerOff`, so nothing that a dead process still does, such as
-closing its files, reaches the disk.
+A mount lives as long as its process.  After that every verb raises :class:`journalsim.actors.disk.simulated.PowerOff`,
+so that no action of a dead process, such as closing its files, reaches the disk.
 """
 
 from __future__ import annotations
@@ -15,7 +14,7 @@ from journalsim.actors.disk.content import Content
 from journalsim.actors.disk.names import NameChange
 from journalsim.actors.disk.simulated import Disk, Life, Operation
 
-BUFFER_BYTES = 8192  # as in the standard library: what a buffered file keeps at most
+BUFFER_BYTES = 8192  # the largest buffer of a file, as in the standard library
 
 
 class Mount:
@@ -27,7 +26,7 @@ class Mount:
 
     @property
     def alive(self) -> bool:
-        """Whether process and machine are up."""
+        """True while process and machine are up."""
         return self._life.alive
 
     def open(self, name: str, *, create: bool = False, buffered: bool = False) -> OpenFile:
@@ -42,7 +41,7 @@ class Mount:
         return OpenFile(self._disk, self._life, content, buffered)
 
     def exists(self, name: str) -> bool:
-        """Returns whether there is a file of this name."""
+        """Returns True if a file of this name exists."""
         self._disk.check(self._life)
         return name in self._disk.folder.view
 
@@ -52,7 +51,7 @@ class Mount:
         return tuple(sorted(self._disk.folder.view))
 
     def rename(self, old: str, new: str) -> None:
-        """Gives a file another name."""
+        """Renames a file."""
         self._change("rename", old, new)
 
     def unlink(self, name: str) -> None:
@@ -60,9 +59,9 @@ class Mount:
         self._change("unlink", name, "")
 
     def sync_folder(self) -> None:
-        """Makes every name certain."""
+        """Makes every name durable."""
         operation = _begin(self._disk, self._life, "sync_folder")
-        if not self._disk.tells_lie(operation, "sync_folder"):
+        if not self._disk.lies_about(operation, "sync_folder"):
             self._disk.folder.sync()
         self._disk.end(operation, self._life)
 
@@ -98,7 +97,7 @@ class OpenFile:
         return bytes(self._content.view[offset : offset + amount])
 
     def write(self, offset: int, data: bytes) -> int:
-        """Writes at ``offset``; returns how many bytes were taken."""
+        """Writes at ``offset``; returns the number of bytes taken."""
         self._check()
         if not self._buffered:
             return self._hand_over(offset, data)
@@ -124,7 +123,7 @@ class OpenFile:
         return len(self._content.view)
 
     def flush(self) -> None:
-        """Hands what is in the buffer to the operating system; what is not taken stays there."""
+        """Hands the buffer to the operating system; bytes that were not taken stay in the buffer."""
         self._check()
         while self._buffer:
             taken = self._hand_over(self._buffer_at, bytes(self._buffer))
@@ -132,14 +131,14 @@ class OpenFile:
             self._buffer_at += taken
 
     def sync(self) -> None:
-        """Flushes, and makes bytes and length certain."""
+        """Flushes, and makes bytes and length durable."""
         self.flush()
         disk = self._disk
         operation = disk.begin("sync", self._life)
         if "error" in operation.faults:
             self._content.fail_sync()
             raise OSError(errno.EIO, strerror(errno.EIO), operation.name)
-        if not disk.tells_lie(operation, "sync"):
+        if not disk.lies_about(operation, "sync"):
             self._content.sync()
         disk.end(operation, self._life)
 
@@ -152,12 +151,12 @@ class OpenFile:
         return holder[1] is self
 
     def unlock(self) -> None:
-        """Gives the lock back."""
+        """Releases the lock."""
         if self._content.holder == (self._life, self):
             self._content.holder = None
 
     def close(self) -> None:
-        """Flushes and closes; a file of a dead process is closed as it is."""
+        """Flushes and closes the file; a file of a dead process closes without a flush."""
         if self._open:
             if self._life.alive:
                 self.flush()
@@ -189,7 +188,7 @@ class OpenFile:
 
 
 def _begin(disk: Disk, life: Life, verb: str) -> Operation:
-    """Begins an operation, or fails as its faults say."""
+    """Begins an operation, or raises the error of its fault."""
     operation = disk.begin(verb, life)
     for kind, number in (("error", errno.EIO), ("full", errno.ENOSPC)):
         if kind in operation.faults:

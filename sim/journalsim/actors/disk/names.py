@@ -1,8 +1,8 @@
-"""The names in a folder, and which of them a power cut may leave.
+"""Holds the names in a folder, and computes which of them may survive a power cut.
 
-A name has a durability of its own.  That a file was created, renamed or removed
-is certain once the folder was synced, and at once if the disk says so.  Each such
-change happens whole or not at all; see the theory in :mod:`journalsim.actors.disk.simulated`.
+A name has a durability of its own.  A created, renamed or removed name is durable once the folder was synced, or at
+once if the disk is of that kind.  Each such change survives whole or not at all; see the theory in
+:mod:`journalsim.actors.disk.simulated`.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ Names = dict[str, Content]
 
 
 class NameChange(NamedTuple):
-    """One change of the folder that is not certain yet."""
+    """One change of the folder that is not durable yet."""
 
     verb: Literal["create", "rename", "unlink"]
     name: str
@@ -30,9 +30,9 @@ class Folder:
     """Names, as programs see them and as the disk has them.
 
     Attributes:
-        view: what programs see.
-        durable: what is certain to be on the disk.
-        pending: what leads from one to the other, in order.
+        view: the names that programs see.
+        durable: the names that are durable.
+        pending: the changes that lead from ``durable`` to ``view``, in order.
     """
 
     def __init__(self, names: Mapping[str, Content], options: DiskOptions) -> None:
@@ -42,7 +42,7 @@ class Folder:
         self._options = options
 
     def change(self, change: NameChange, *, volatile: bool = False) -> None:
-        """Changes a name; a ``volatile`` change needs a sync of the folder whatever the options say."""
+        """Changes a name; a ``volatile`` change needs a sync of the folder under all options."""
         carry_out(self.view, change)
         if self._options.entries == "at_once" and not volatile:
             carry_out(self.durable, change)
@@ -50,29 +50,29 @@ class Folder:
             self.pending.append(change)
 
     def sync(self) -> None:
-        """Makes every name certain."""
+        """Makes every name durable."""
         self.durable = dict(self.view)
         self.pending.clear()
 
-    def with_changes(self, kept: Sequence[bool]) -> Names:
-        """Returns the names on the disk with the pending changes that are ``kept``."""
+    def with_changes(self, survives: Sequence[bool]) -> Names:
+        """Returns the names on the disk with the pending changes marked in ``survives``."""
         names = dict(self.durable)
-        for change, keep in zip(self.pending, kept, strict=True):
-            if keep:
+        for change, survived in zip(self.pending, survives, strict=True):
+            if survived:
                 carry_out(names, change)
         return names
 
     def survivals(self) -> Iterator[tuple[bool, ...]]:
-        """Yields which pending changes may survive together, the fewest first where they keep their order."""
+        """Yields the sets of pending changes that may survive together, the smallest first where they stay in order."""
         count = len(self.pending)
         if self._options.entries == "in_order":
-            yield from (tuple(position < kept for position in range(count)) for kept in range(count + 1))
+            yield from (tuple(position < first for position in range(count)) for first in range(count + 1))
         else:
             yield from product((False, True), repeat=count)
 
 
 def carry_out(names: Names, change: NameChange) -> None:
-    """Makes one change; to rename or remove what is not there changes nothing."""
+    """Makes one change; renaming or removing an absent name changes nothing."""
     if change.verb == "create":
         names[change.name] = change.content
     elif change.verb == "unlink":

@@ -1,44 +1,41 @@
-"""A simulated disk: what a journal is left with when the machine dies at a moment of our choosing.
+"""Simulates a disk, and computes what a journal finds on it after the machine dies at a chosen moment.
 
 States of a byte
-    *written*  in a buffer of the process (a file opened ``buffered``); dies with the process
-    *flushed*  the operating system has it; survives the process, not the power
+    *written*  in a buffer of the process (a file opened ``buffered``); lost with the process
+    *flushed*  the operating system has it; survives the process, but not a power cut
     *synced*   on the disk; survives both
-A name in a folder has the last two states too.  ``kill`` ends processes,
-``lose_power`` the machine; ``crash`` only tells what would be found.
 
-Operations are numbered per verb, ``disk.write#7``.  Those that change what is left
-have a point before and one after, at which ``observe`` is called: that is where
-actions are placed.  A crash before an operation is the crash after the one before
-it, as far as the disk goes.
+A name in a folder has the last two states too.  ``kill`` ends processes, ``lose_power`` the machine; ``crash`` only
+computes the image that a power cut would leave.
 
-The fault budget
-----------------
-A journal must survive these worlds, whatever it has promised:
+Operations are numbered per verb, ``disk.write#7``.  Each operation that changes the outcome of a power cut has a point
+before and one after, at which the disk calls ``observe``: actions are placed there.  For the disk, a crash before an
+operation equals a crash after the operation before it.
 
-1. Bytes and length of a file that were synced are there, in every world.  Names are
+The fault budget ---------------- A journal must survive these worlds, whatever it guarantees:
+
+1. Synced bytes and lengths of a file are there, in every world.  Names are
    there if the folder was synced after they changed.
 2. Since the last sync, each sector holds some content that it has had since then,
    each sector and each file by itself: writes are lost, survive in part (a front, an
    end, all but a hole) and overtake each other.  The length is a length of that
    time, and may run ahead of the bytes.  [1, figure 2, states A, B and C; 2: "the
    file size is updated before the file content"]
-3. One sector at most, which was being written, is torn at any byte: its front is new
+3. At most one sector, which was being written, is torn at any byte: its front is new
    and its end is old, or the other way round.  [2: sector writes are linear, not atomic]
 4. Names change whole or not at all.  Unsynced changes of names survive in order
    (a journaling file system), or in any order (``entries="any_order"``: ext2, btrfs [1]).
-5. A sync that fails leaves what it should have written readable and never written;
-   the next sync says yes.  [3: "pages are always marked clean", and no database that
+5. After a failed sync, its bytes stay readable and are never written; the next sync
+   succeeds.  [3: "pages are always marked clean", and no database that
    they tried is safe then; for SQLite see journalsim_reference.stores.disk_sqlite]
 6. No space, an I/O error, a short write, a slow operation, at any operation.
 
-What must hold depends on the promise that the journal makes when it acknowledges:
+What must survive depends on the state of the bytes when the journal acknowledges:
 
-    promise                     kill        power cut                       power cut, sync lies
-    acknowledged when synced    all of it   all of it, at most one more     not judged
-    acknowledged when flushed   all of it   a sound beginning of it         not judged
-    acknowledged when written   a sound     a sound beginning of it         not judged
-                                beginning
+    acknowledged    kill             power cut                       power cut, sync lies
+    when synced     all of it        all of it, at most one more     not judged
+    when flushed    all of it        a sound prefix                  not judged
+    when written    a sound prefix   a sound prefix                  not judged
 
 "Sound" means that the journal opens, and holds whole entries in their order.
 
@@ -48,19 +45,19 @@ The simulator never makes these worlds:
 * bytes change outside the range that was written ("powersafe overwrite" [2]);
 * a sector holds a later write without an earlier one to the same sector: both were
   in one cached page;
-* what is written after a cut of the file survives without the cut, unless
+* a write after a truncation of the file survives without the truncation, unless
   ``truncates="any_order"`` (a file system without a journal, which reuses freed
   blocks at once);
 * a rename leaves neither name, or half a name [1: "directory operations … are
   seemingly atomic" with journaling or copy-on-write];
 * bytes of another file appear, other than the constant ``fill``.
 
-A sync that says yes and does nothing (``lying_sync``, the fault ``lie``) is outside
-the budget.  It has to be asked for, and ``lies`` names every operation that lied.
+A sync that succeeds and does nothing (``lying_sync``, the fault ``lie``) is outside the budget.  A scenario has to
+request it, and ``lies`` names every operation that lied.
 
-[1] Pillai et al., "All File Systems Are Not Created Equal", OSDI 2014, section 2 and table 1.
-[2] SQLite, "Atomic Commit In SQLite", section 2, https://www.sqlite.org/atomiccommit.html.
-[3] Rebello et al., "Can Applications Recover from fsync Failures?", USENIX ATC 2020.
+[1] Pillai et al., "All File Systems Are Not Created Equal", OSDI 2014, section 2 and table 1. [2] SQLite, "Atomic
+Commit In SQLite", section 2, https://www.sqlite.org/atomiccommit.html. [3] Rebello et al., "Can Applications Recover
+from fsync Failures?", USENIX ATC 2020.
 """
 
 from __future__ import annotations
@@ -79,7 +76,7 @@ FILE_BYTES_MAX = 64 * 2**20  # no journal of a case comes near; a loop that writ
 
 
 class PowerOff(Killed):
-    """The process or its machine is gone; whoever tries to use the disk goes too."""
+    """The process or its machine is gone; the error ends every task that uses the disk."""
 
 
 class Life:
@@ -96,7 +93,7 @@ class Life:
 
 
 class Operation:
-    """One operation under way: its name, if anybody asks for it, and its faults by kind."""
+    """One operation under way: its name, if the disk is observed or has faults, and its faults by kind."""
 
     __slots__ = ("faults", "name")
 
@@ -113,15 +110,15 @@ class Disk:
 
     Args:
         image: contents by name, all of them synced.
-        options: which file system it is.
-        faults: what goes wrong while the machine is up.
+        options: the kind of file system.
+        faults: the faults while the machine is up.
         observe: called with ``disk.write#7.before`` and ``….after`` of every changing operation.
-        report: called with the name of an operation that goes wrong, and the kind of its fault.
+        report: called with the name of a faulty operation, and the kind of its fault.
 
     Attributes:
-        lies: names of the operations that said yes and did nothing.
-        troubles: names of all operations that went wrong, with the kind of fault, in order.
-        delay_ns: virtual time that slow operations took since somebody last asked.
+        lies: names of the syncs that succeeded and did nothing.
+        troubles: names of all faulty operations, with the kind of fault, in order.
+        delay_ns: virtual time of slow operations that no caller has taken yet, nanoseconds.
     """
 
     def __init__(
@@ -149,26 +146,26 @@ class Disk:
     # --- lives
 
     def begin_life(self) -> Life:
-        """Lets a new process use the disk; :class:`journalsim.actors.disk.mount.Mount` is how it does."""
+        """Registers a new process, which uses the disk through :class:`journalsim.actors.disk.mount.Mount`."""
         life = Life()
         self._lives.append(life)
         return life
 
     def kill(self) -> None:
-        """Ends every process that uses the disk; what the operating system has stays as unsynced as it is."""
+        """Ends every process that uses the disk; unsynced data of the operating system stays unsynced."""
         lives, self._lives = self._lives, []
         for life in lives:
             life.alive = False
 
     def lose_power(self, loss: Loss | None = None) -> Image:
-        """Ends the machine; from now on the disk holds what it holds after the loss, and that is synced."""
+        """Ends the machine; from now on the disk holds the image after the loss, all of it synced."""
         image = self.crash(loss or Loss())
         self.kill()
         self.folder = self._fresh(image)
         return image
 
     def crash(self, loss: Loss | None = None) -> Image:
-        """Returns what would be found after a power cut now; changes nothing."""
+        """Returns the image that a power cut would leave now; changes nothing."""
         loss = loss or Loss()
         return drawn_world(self.folder, loss.number) if loss.number else after_loss(self.folder, loss)
 
@@ -179,26 +176,30 @@ class Disk:
     # --- while it is up
 
     def image(self) -> Image:
-        """Returns what programs see."""
+        """Returns the contents that programs see."""
         return {name: bytes(content.view) for name, content in sorted(self.folder.view.items())}
 
     def count(self, *verbs: str) -> int:
-        """Returns how many operations of these verbs there have been; of all changing ones by default."""
+        """Returns the number of operations of these verbs so far; of all changing verbs by default."""
         return sum(self._numbers.get(verb, 0) for verb in verbs or CHANGING)
 
     def heal(self) -> None:
-        """Takes every fault away, also those to come."""
+        """Removes every fault, also those to come."""
         self._faults = ()
 
     def take_delay_ns(self) -> int:
-        """Returns the virtual time that slow operations took since the last call; the caller waits for it."""
+        """Returns the virtual time of slow operations since the last call, nanoseconds; the caller waits for it."""
         delay_ns, self.delay_ns = self.delay_ns, 0
         return delay_ns
 
     # --- for its mounts
 
     def check(self, life: Life) -> None:
-        """Raises :class:`PowerOff` if the process is gone."""
+        """Checks that the process is alive.
+
+        Raises:
+            PowerOff: the process is gone.
+        """
         if not life.alive:
             raise PowerOff("the disk is gone, with the process that used it")
 
@@ -206,7 +207,7 @@ class Disk:
         """Begins an operation: numbers it, passes the point before it and finds its faults.
 
         Raises:
-            PowerOff: the process is gone, perhaps just now.
+            PowerOff: the process is gone, perhaps by a fault of this operation.
         """
         self.check(life)
         number = self._numbers[verb] = self._numbers.get(verb, 0) + 1
@@ -227,13 +228,17 @@ class Disk:
         return operation
 
     def end(self, operation: Operation, life: Life) -> None:
-        """Ends a changing operation that was done."""
+        """Ends a changing operation that succeeded."""
         if self.observe is not None:
             self.observe(f"{operation.name}.after")
             self.check(life)
 
     def write(self, content: Content, offset: int, data: bytes) -> None:
-        """Hands bytes to the operating system."""
+        """Hands bytes to the operating system.
+
+        Raises:
+            OSError: the file would exceed its bound.
+        """
         if offset + len(data) > FILE_BYTES_MAX:
             raise OSError(errno.ENOSPC, f"the file would be longer than {FILE_BYTES_MAX} bytes")
         self._orders += 1
@@ -251,8 +256,8 @@ class Disk:
         self.folder.change(NameChange("create", name, "", content), volatile=volatile)
         return content
 
-    def tells_lie(self, operation: Operation, verb: str) -> bool:
-        """Returns whether a sync lies, and takes note of it."""
+    def lies_about(self, operation: Operation, verb: str) -> bool:
+        """Returns True if a sync lies, and records it."""
         if not self.options.lying_sync and "lie" not in operation.faults:
             return False
         name = operation.name or f"disk.{verb}#{self._numbers[verb]}"

@@ -1,10 +1,9 @@
-"""All the worlds that a power cut may leave, one after the other, or one drawn by its number.
+"""Lists all the worlds that a power cut may leave, or draws one by its number.
 
-A world is made of independent choices: which changes of names survived; for each
-file its length, and for each of its sectors the moment whose content it has; and at
-most one sector, in the whole disk, that was being written when the power went, and
-is torn.  ``crash_states`` goes through all of them, which is for journals of a few
-short writes; ``drawn_world`` picks one, which is for everything else.
+A world is made of independent choices: which changes of names survived; for each file its length, and for each of its
+sectors the moment whose content it has; and at most one sector, in the whole disk, that was being written when the
+power failed, and is torn.  ``crash_states`` lists all of them, which suits journals of a few short writes;
+``drawn_world`` picks one, which suits everything else.
 """
 
 from __future__ import annotations
@@ -16,26 +15,26 @@ from journalsim.actors.disk.content import Content, Image, Versions
 from journalsim.actors.disk.names import Folder, Names
 from journalsim.errors import UsageError
 
-STATES_MAX = 100_000  # some seconds of work; a journal with more has to be made smaller, not waited for
+STATES_MAX = 100_000  # some seconds of work; make a journal with more smaller instead of waiting for it
 
 
 # --- all of them
 
 
 def crash_states(folder: Folder, *, tears: bool, limit: int = STATES_MAX) -> Iterator[Image]:
-    """Yields every distinct world, those that lost most first.
+    """Yields every distinct world, those with the largest losses first.
 
     Args:
-        folder: the disk as it is.
+        folder: the disk now.
         tears: whether one sector may be torn, and a growing file may stop at any byte rather than at sector ends.
-        limit: how many worlds at most.
+        limit: the largest number of worlds.
 
     Raises:
-        UsageError: there are more.
+        UsageError: there are more worlds than ``limit``.
     """
     seen: set[tuple[tuple[str, bytes], ...]] = set()  # membership only
-    for kept in folder.survivals():
-        for image in _images(folder.with_changes(kept), tears, limit):
+    for survives in folder.survivals():
+        for image in _images(folder.with_changes(survives), tears, limit):
             key = tuple(image.items())
             if key not in seen:
                 seen.add(key)
@@ -82,7 +81,7 @@ def _with_one_torn(
 
 
 def torn_sectors(versions: Versions, number: int, moment: int) -> list[bytes]:
-    """Returns a sector with the front of one content and the rest of the one that it followed, or the other way."""
+    """Returns a sector torn at each byte, between each of its contents and the one before."""
     allowed = [content for _, content in versions.allowed(number, moment)]
     torn = []
     for old, new in pairwise(allowed):
@@ -104,7 +103,7 @@ def _sizes(versions: Versions, moment: int, *, every_byte: bool) -> Sequence[int
 
 
 class Draw:
-    """A sequence of numbers that looks like chance and is a function of its seed (splitmix64)."""
+    """A pseudo-random sequence of numbers that is a function of its seed (splitmix64)."""
 
     def __init__(self, seed: int) -> None:
         self._state = seed
@@ -119,9 +118,9 @@ class Draw:
 
 
 def drawn_world(folder: Folder, number: int) -> Image:
-    """Returns the world of this number: one of four kinds, from a cut in time to a choice per sector."""
+    """Returns the world of this number, of one of four kinds, from a cut in time to a choice per sector."""
     draw = Draw(number)
-    survivals = list(islice(folder.survivals(), 1024))  # ten pending changes in any order; nobody leaves more
+    survivals = list(islice(folder.survivals(), 1024))  # ten pending changes in any order; no journal leaves more
     names = folder.with_changes(survivals[draw.below(len(survivals))])
     files = sorted(names.items(), key=lambda entry: entry[1].number)
     orders = sorted(change.order for _, content in files for change in content.changes)
@@ -137,15 +136,15 @@ def drawn_world(folder: Folder, number: int) -> Image:
 def _drawn_content(content: Content, draw: Draw, kind: int, until: int, *, torn: bool) -> bytes:
     versions = content.versions()
     last = len(content.changes)
-    if kind == 0:  # all up to an instant
-        kept = [change.order <= until for change in content.changes]
-    elif kind == 1:  # each write, or not
-        kept = [bool(draw.below(2)) for _ in content.changes]
-    elif kind == 2:  # all of the file, or nothing
-        kept = [bool(draw.below(2))] * last
+    if kind == 0:  # all writes up to an instant
+        survives = [change.order <= until for change in content.changes]
+    elif kind == 1:  # each write by itself
+        survives = [bool(draw.below(2)) for _ in content.changes]
+    elif kind == 2:  # all writes of the file, or none
+        survives = [bool(draw.below(2))] * last
     else:
-        kept = []  # each sector by itself
-    moments = [moment for moment, keep in enumerate(kept, 1) if keep]
+        survives = []  # each sector by itself
+    moments = [moment for moment, survived in enumerate(survives, 1) if survived]
     moment = draw.below(last + 1) if kind == 3 else max(moments, default=0)
     picks = {}
     for number in versions.sectors:

@@ -1,22 +1,19 @@
-"""Event streams as well-known programs read them, where they depart from the standard.
+"""Decodes event streams as well-known programs do, where they depart from the standard.
 
-Each class follows the decoder of one public program, checked against it byte
-for byte in ``tests/unit/sse``; what a server sends must survive all of them.
-The standard's own reading is :class:`journalsim.contract.sse.Decoder`.
+Each class follows the decoder of one public program, checked against it byte for byte in ``tests/unit/sse``; a server's
+stream must survive all of them.  The standard's own reading is :class:`journalsim.contract.sse.Decoder`.
 
-===============================================  ==========  ====================  ==================
-bytes                                            standard    httpx-sse             fetch-event-source
-===============================================  ==========  ====================  ==================
-byte order mark before the first field           stripped    first line lost       stripped
-byte order mark at the start of a value          kept        kept                  stripped
-a block without data                             no event    an event if a field   an event, always
+===============================================  ==========  ====================  ================== bytes
+standard    httpx-sse             fetch-event-source ===============================================  ==========
+====================  ================== byte order mark before the first field           stripped    first line lost
+stripped byte order mark at the start of a value          preserved   preserved             stripped a block without
+data                             no event    an event if a field   an event, always
                                                              or an earlier id
-a comment and a blank line                       no event    an event after an id  an event
-first data line is empty                         kept        kept                  dropped
-a field name without a colon                     taken       taken                 ignored
-``id`` with NUL                                  ignored     ignored               taken
-``retry: 5s``                                    ignored     ignored               5
-cursor moves                                     at the      at the id line        at the id line
+a comment and a blank line                       no event    an event after an id  an event first data line is empty
+preserved   preserved             dropped a field name without a colon                     applied     applied
+ignored ``id`` with NUL                                  ignored     ignored               applied ``retry: 5s``
+ignored     ignored               5 cursor moves                                     at the      at the id line
+at the id line
                                                  blank line
 ===============================================  ==========  ====================  ==================
 """
@@ -35,11 +32,11 @@ _PARSE_INT = re.compile(rf"{_JS_BLANK}([+-]?)0*([0-9]+)")
 
 
 class HttpxSseDecoder(LineReader):
-    """httpx-sse 0.4.3; the decoders of the openai and anthropic SDKs descend from it.
+    """Decodes as httpx-sse 0.4.3 does; the decoders of the openai and anthropic SDKs descend from it.
 
-    A blank line yields an event whenever there was a field or, ever since, an id: a
-    heartbeat that ends in a blank line becomes an event with empty data.  It holds a CR at the
-    end of a chunk back until the next byte, which no server of today would notice; here it does not.
+    A blank line yields an event whenever there was a field or, ever since, an id: a heartbeat that ends in a blank line
+    becomes an event with empty data.  httpx-sse holds a CR at the end of a chunk back until the next byte, which no
+    server of today would notice; this class does not.
     """
 
     def __init__(self, *, event_bytes_max: int = EVENT_BYTES_MAX) -> None:
@@ -81,13 +78,13 @@ class HttpxSseDecoder(LineReader):
 
 
 class FetchEventSourceDecoder(LineReader):
-    """@microsoft/fetch-event-source 2.0.1: every blank line is an event, and an id counts at once."""
+    """Decodes as @microsoft/fetch-event-source 2.0.1 does: every blank line is an event, and an id counts at once."""
 
     def __init__(self, on_id: Callable[[str], None], *, event_bytes_max: int = EVENT_BYTES_MAX) -> None:
         """Begins a connection.
 
         Args:
-            on_id: called with each id the moment its line has ended.
+            on_id: called with each id as soon as its line has ended.
             event_bytes_max: the most bytes to hold for one event.
         """
         super().__init__(event_bytes_max)
@@ -105,7 +102,7 @@ class FetchEventSourceDecoder(LineReader):
 
     def _take_field(self, name: str, value: str) -> None:
         block = self._block
-        if name == "data" and (value or block.data):  # it asks whether there is text yet, not whether there is a line
+        if name == "data" and (value or block.data):  # the library tests for text, not for a line
             block.data.append(value)
             block.bytes += len(value) + 1
         elif name == "event":
@@ -118,15 +115,15 @@ class FetchEventSourceDecoder(LineReader):
 
 
 def parse_int(text: str, otherwise: int | None) -> int | None:
-    """Returns what JavaScript's ``parseInt(text, 10)`` makes of a text, ``otherwise`` for NaN."""
+    """Returns the result of JavaScript's ``parseInt(text, 10)``, with ``otherwise`` for NaN."""
     found = _PARSE_INT.match(text)
     if found is None:
         return otherwise
-    return int(found[1] + found[2][:20])  # no more digits than any timer can tell apart
+    return int(found[1] + found[2][:20])  # more digits make no difference to any timer
 
 
 def timer_ms(wanted_ms: int) -> int:
-    """Returns how long JavaScript's ``setTimeout`` really waits, milliseconds."""
+    """Returns the time that JavaScript's ``setTimeout`` really waits, milliseconds."""
     return wanted_ms if 0 <= wanted_ms <= SET_TIMEOUT_MS_MAX else 0
 
 

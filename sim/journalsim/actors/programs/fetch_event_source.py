@@ -1,11 +1,11 @@
-"""@microsoft/fetch-event-source 2.0.1, as a pure state machine.
+"""Simulates @microsoft/fetch-event-source 2.0.1, as a pure state machine.
 
-Its ways, each of which has cost somebody text:
+Each of these properties of the library has lost text in some application:
 
 * the id of an event becomes the cursor at its ``id`` line, so a connection that
   breaks before the blank line skips that event;
-* a hidden tab aborts the request and a shown tab sends it again, whatever it
-  was: a POST that started a run is submitted a second time;
+* a hidden tab aborts the request and a shown tab sends it again, whatever its
+  kind: a POST that started a run is submitted a second time;
 * hiding does not stop the timer of a reconnect, so hide, wait, show leaves two
   requests under way, and both deliver;
 * any answer with the right content type is read, whatever its status; any other,
@@ -25,27 +25,27 @@ MS = 1_000_000
 
 
 class FetchEventSource:
-    """One call of ``fetchEventSource`` at a time, with the library's default callbacks."""
+    """Simulates one call of ``fetchEventSource`` at a time, with the library's default callbacks."""
 
     def __init__(self, *, retry_ns: int, cursor: str | None = None) -> None:
         """Opens the program.
 
         Args:
-            retry_ns: how long it waits before it asks again, until the server says otherwise.
-            cursor: the last id that an earlier program of the same person kept.
+            retry_ns: the wait before a reconnect, nanoseconds, until the server sets another.
+            cursor: the last id that an earlier program of the same person stored.
         """
         self._retry_ns = retry_ns
         self._cursor = cursor or ""
         self._numbers = 0
         self._timer = 0
-        self._request: Ask | None = None  # what is asked again; None while no call is under way
+        self._request: Ask | None = None  # the request that a reconnect sends again; None while no call is under way
         self._reading: dict[int, FetchEventSourceDecoder | None] = {}  # None until the answer is accepted
         self._current = 0
         self._aborted = False
 
     @property
     def cursor(self) -> str | None:
-        """What it would send as ``Last-Event-ID`` if it asked now."""
+        """The ``Last-Event-ID`` that a request would carry now."""
         return self._cursor or None
 
     def attach(self) -> Effects:
@@ -58,7 +58,7 @@ class FetchEventSource:
         return self._call(Ask(connection=0, what="send", method="POST", key=key))
 
     def answered(self, connection: int, status: int, content_type: str = "text/event-stream") -> Effects:
-        """Reads on if the content type is right, else tries again later."""
+        """Reads on if the content type is right, and otherwise tries again later."""
         if connection not in self._reading:
             return ()
         if not content_type.startswith("text/event-stream"):
@@ -91,14 +91,14 @@ class FetchEventSource:
         return (*self._dispose(), GiveUp(reason="ended"))
 
     def woke(self, timer: int) -> Effects:
-        """Asks again, even in a hidden tab."""
+        """Sends the request again, even in a hidden tab."""
         if timer != self._timer:
             return ()
         self._timer = 0
         return self._create()
 
     def applied(self, event: SseEvent) -> None:
-        """Does nothing: the cursor has moved long before."""
+        """Does nothing: the cursor moved at the ``id`` line."""
 
     def finished(self) -> None:
         """Does nothing."""

@@ -1,4 +1,4 @@
-"""A program that holds no stream: it asks for the status and then for the history, again and again."""
+"""Simulates a program without a stream, which polls for the status and then for the history."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from journalsim.contract.sse import SseEvent
 
 
 class Poller:
-    """One round is a status and, after it, a history; the next round begins some time after both.
+    """Polls in rounds: a status, then a history; the next round begins some time after both.
 
-    In this order, a history that follows the word "ended" holds everything, so the
-    round in which the page calls ``finished`` is the last.
+    In this order, a history that follows the status "ended" is complete, so the round in which the page calls
+    ``finished`` is the last.
     """
 
     cursor: None = None
@@ -28,20 +28,20 @@ class Poller:
         return (*self._hang_up(), *self._ask_status())
 
     def send(self, key: str) -> Effects:
-        """Submits a message; polling goes on as it was."""
+        """Submits a message; polling continues unchanged."""
         self._run_over = False
         return (Ask(connection=self._number(), what="send", method="POST", streams=False, key=key),)
 
     def answered(self, connection: int, status: int, content_type: str = "text/event-stream") -> Effects:
-        """Does nothing: what counts is the whole answer."""
+        """Does nothing: only the whole answer counts."""
         return ()
 
     def received(self, connection: int, data: bytes) -> Effects:
-        """Does nothing: what counts is the whole answer."""
+        """Does nothing: only the whole answer counts."""
         return ()
 
     def ended(self, connection: int, *, clean: bool) -> Effects:
-        """Goes on to the history, or to sleep; an answer that failed is asked for again in the next round."""
+        """Requests the history next, or sleeps; the next round repeats a failed request."""
         asked = self._asked
         if asked is None or asked.connection != connection:
             return ()
@@ -59,10 +59,10 @@ class Poller:
         return self._ask_status() if timer == self._timer else ()
 
     def applied(self, event: SseEvent) -> None:
-        """Does nothing: there are no events."""
+        """Does nothing: a poller receives no events."""
 
     def finished(self) -> None:
-        """The status said that the run has ended: this round is the last."""
+        """Makes this round the last, because the status said that the run has ended."""
         self._run_over = True
 
     def hide(self) -> Effects:

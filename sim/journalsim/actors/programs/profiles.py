@@ -1,28 +1,26 @@
-"""Client programs, as they behave on a stream that breaks.
+"""Simulates client programs on a stream that breaks.
 
-What a program does when its stream ends, breaks or is refused, and which cursor
-it then sends, differs from program to program, and each difference has lost or
-doubled text somewhere:
+Programs differ in their reaction when a stream ends, breaks or is refused, and in the cursor that they then send.  Each
+difference has lost or duplicated text in some application:
 
-======================  ===========  =============  ====================  ====================  ==========
-program                 reattaches   cursor: the    after a clean end     after an error        after 204
+======================  ===========  =============  ====================  ====================  ========== program
+reattaches   cursor: the    after a clean end     after an error        after 204
                         with         last id …
-======================  ===========  =============  ====================  ====================  ==========
-``browser``             GET          … dispatched   reconnects            reconnects            gives up
-``fetch-sse``           GET          … applied      reconnects, unless the run has ended        gives up
-``fetch-event-source``  what it      … seen         gives up              asks again            asks again
-                        asked first
-``ai-sdk-ui``           GET          none           takes it as finished  reattaches when the   gives up
+======================  ===========  =============  ====================  ====================  ========== ``browser``
+GET          … dispatched   reconnects            reconnects            gives up ``fetch-sse``           GET          …
+applied      reconnects, unless the run has ended        gives up ``fetch-event-source``  its first    … seen
+gives up              tries again           tries again
+                        request
+``ai-sdk-ui``           GET          none           counts as finished    reattaches when the   gives up
                                                                           tab is shown
-``cli``                 -            as given       gives up              gives up              gives up
-``poller``              (asks for status and then history, again and again; holds no stream)
-======================  ===========  =============  ====================  ====================  ==========
+``cli``                 -            as given       gives up              gives up              gives up ``poller``
+(polls for the status and then the history; holds no stream) ======================  ===========  =============
+====================  ====================  ==========
 
-``browser`` is EventSource by the standard, 9.2.3 "Processing model", as npm
-``eventsource`` 4.1 behaves too; ``fetch-sse`` is what a careful author writes by hand
-over ``fetch``: view and cursor move together; ``ai-sdk-ui`` is ``useChat`` with ``resume``
-of ai 7, whose page rebuilds its message from the start at each reattach; ``cli`` reads with
-httpx-sse.  ``fetch-event-source`` and ``poller`` have modules of their own.
+``browser`` is EventSource by the standard, 9.2.3 "Processing model", as npm ``eventsource`` 4.1 behaves too;
+``fetch-sse`` is the program that a careful author writes by hand over ``fetch``: view and cursor move together;
+``ai-sdk-ui`` is ``useChat`` with ``resume`` of ai 7, whose page rebuilds its message from the start at each reattach;
+``cli`` reads with httpx-sse.  ``fetch-event-source`` and ``poller`` have modules of their own.
 """
 
 from __future__ import annotations
@@ -39,30 +37,30 @@ from journalsim.actors.programs.program import Ask, Deliver, Effects, GiveUp, Ha
 from journalsim.contract.sse import Decoder, EventTooLargeError, SseEvent
 
 MS = 1_000_000
-RETRY_NS = 1000 * MS  # what fetch-event-source waits; browsers take 3 to 5 seconds
+RETRY_NS = 1000 * MS  # the wait of fetch-event-source; browsers take 3 to 5 seconds
 
 Judgement = Literal["open", "retry", "nothing-there", "refused"]
 
 
 def is_event_stream(content_type: str) -> bool:
-    """Returns whether a ``Content-Type`` names an event stream, whatever its parameters and case."""
+    """Returns True if a ``Content-Type`` names an event stream, whatever its parameters and case."""
     return content_type.partition(";")[0].strip().lower() == "text/event-stream"
 
 
 def by_the_standard(status: int, content_type: str) -> Judgement:
-    """EventSource: anything but 200 and an event stream is final."""
+    """Judges an answer as EventSource does: anything but 200 and an event stream is final."""
     if status == 204:
         return "nothing-there"
     return "open" if status == 200 and is_event_stream(content_type) else "refused"
 
 
 def retrying_server_errors(status: int, content_type: str) -> Judgement:
-    """A careful program: as the standard, but an error of the server may pass."""
+    """Judges an answer as a careful program does: by the standard, but an error of the server may pass."""
     return "retry" if status >= 500 else by_the_standard(status, content_type)
 
 
 def by_status(status: int, content_type: str) -> Judgement:
-    """The AI SDK: any 2xx is read as a stream, whatever its content type."""
+    """Judges an answer as the AI SDK does: any 2xx is a stream, whatever its content type."""
     if status == 204:
         return "nothing-there"
     return "open" if 200 <= status <= 299 else "refused"
@@ -70,17 +68,17 @@ def by_status(status: int, content_type: str) -> Judgement:
 
 @frozen(kw_only=True)
 class Profile:
-    """How one program reattaches.
+    """The way in which one program reattaches.
 
     Attributes:
-        judge: what it makes of status and content type.
-        decoder: a new one per connection, given the cursor.
-        cursor: which of its last ids it sends: ``dispatched`` or ``applied``; ``given`` only
-            ever sends the one it was started with.
-        clean_end: what a proper end of the stream means to it.
-        error: what an error means: ``show`` reattaches the next time that the tab is shown.
+        judge: judges status and content type.
+        decoder: makes a decoder per connection, given the cursor.
+        cursor: the last id that it sends: ``dispatched`` or ``applied``; ``given`` only
+            ever sends the one that it was started with.
+        clean_end: the reaction to a proper end of the stream.
+        error: the reaction to an error: ``show`` reattaches the next time that the tab is shown.
         post_streams: the answer to a ``send`` is itself the stream.
-        heeds_end: it does not reconnect after the end of the run.
+        heeds_end: the program does not reconnect after the end of the run.
     """
 
     judge: Callable[[int, str], Judgement]
@@ -122,8 +120,8 @@ PROFILES: Mapping[str, Profile] = {
 State = Literal["idle", "connecting", "open", "waiting", "stopped"]
 Move = Literal["ask", "open", "wait", "stop"]
 
-# `idle` has never asked; in `waiting` a timer will ask; `stopped` asks only when it is told to.
-# An `ask` while a request is under way hangs that one up first: one reader per view.
+# `idle` has sent no request yet; in `waiting` a timer will send one; `stopped` sends one only on command. An `ask`
+# while a request is under way hangs that one up first: one reader per view.
 TRANSITIONS: Mapping[State, Mapping[Move, State]] = {
     "idle": {"ask": "connecting", "stop": "stopped"},
     "connecting": {"ask": "connecting", "open": "open", "wait": "waiting", "stop": "stopped"},
@@ -144,9 +142,9 @@ class StreamProgram:
         """Opens the program.
 
         Args:
-            profile: how it behaves.
-            retry_ns: how long it waits before it reconnects, until the server says otherwise.
-            cursor: the last id that an earlier program of the same person kept.
+            profile: its behaviour.
+            retry_ns: the wait before a reconnect, nanoseconds, until the server sets another.
+            cursor: the last id that an earlier program of the same person stored.
         """
         self.state: State = "idle"
         self._profile = profile
@@ -161,24 +159,24 @@ class StreamProgram:
 
     @property
     def cursor(self) -> str | None:
-        """What it would send as ``Last-Event-ID`` if it asked now."""
+        """The ``Last-Event-ID`` that a request would carry now."""
         return None if self._profile.cursor == "none" else self._cursor or None
 
     def attach(self) -> Effects:
-        """Asks for the stream with a GET."""
+        """Requests the stream with a GET."""
         self._run_over = False
         return self._ask()
 
     def send(self, key: str) -> Effects:
-        """Submits a message: as a request apart, or as one whose answer is the stream."""
+        """Submits a message: as a separate request, or as one whose answer is the stream."""
         self._run_over = False
         if not self._profile.post_streams:
             return (Ask(connection=self._number(), what="send", method="POST", streams=False, key=key),)
-        self._cursor = ""  # it belongs to the view of the run before
+        self._cursor = ""  # the cursor belongs to the view of the run before
         return self._ask(key)
 
     def answered(self, connection: int, status: int, content_type: str = "text/event-stream") -> Effects:
-        """Reads on, or gives up, or tries again later."""
+        """Reads on, gives up, or tries again later."""
         if connection != self._current or self.state != "connecting":
             return ()
         judgement = self._profile.judge(status, content_type)
@@ -220,16 +218,16 @@ class StreamProgram:
         return self._stop("ended" if what == "ended" else "broken")
 
     def woke(self, timer: int) -> Effects:
-        """Reconnects, if it still wants to."""
+        """Reconnects, if the program still waits for this timer."""
         return self._ask() if timer == self._timer and self.state == "waiting" else ()
 
     def applied(self, event: SseEvent) -> None:
-        """Moves the cursor of a program that keeps it with its view."""
+        """Moves the cursor of a program whose cursor follows its view."""
         if self._profile.cursor == "applied":
             self._cursor = event.last_event_id
 
     def finished(self) -> None:
-        """Notes the end of the run; most programs pay no attention."""
+        """Remembers the end of the run; most programs ignore it."""
         self._run_over = True
 
     def hide(self) -> Effects:
@@ -237,11 +235,11 @@ class StreamProgram:
         return ()
 
     def show(self) -> Effects:
-        """Reattaches what broke, if the program does that."""
+        """Reattaches after a break, if the program does that."""
         return self.attach() if self._ask_when_shown else ()
 
     def close(self) -> Effects:
-        """Hangs up and never asks again."""
+        """Hangs up for good."""
         hung_up = self._hang_up()
         self._ask_when_shown = False
         return (*hung_up, *self._stop("closed"))
@@ -278,9 +276,9 @@ class StreamProgram:
 
 
 def takes_cursor(kind: str) -> bool:
-    """Returns whether a program can be started with a cursor that its page got with the history.
+    """Returns True if a program can be started with a cursor that its page got with the history.
 
-    ``fetch`` and httpx send what header they are given; EventSource sends none at first, ``useChat`` never does.
+    ``fetch`` and httpx send any header that they are given; EventSource sends none at first, ``useChat`` never does.
     """
     return kind == "fetch-event-source" or (kind in PROFILES and PROFILES[kind].cursor in ("applied", "given"))
 
@@ -290,11 +288,11 @@ def program_for(kind: str, *, retry_ns: int = RETRY_NS, cursor: str | None = Non
 
     Args:
         kind: a row of the table at the top of this module.
-        retry_ns: how long it waits before it asks again, until the server says otherwise.
-        cursor: the last id that an earlier program of the same person kept; not every kind sends it.
+        retry_ns: the wait before a reconnect, nanoseconds, until the server sets another.
+        cursor: the last id that an earlier program of the same person stored; not every kind sends it.
 
     Raises:
-        KeyError: there is no such kind.
+        KeyError: no such kind exists.
     """
     if kind == "fetch-event-source":
         return FetchEventSource(retry_ns=retry_ns, cursor=cursor)

@@ -1,9 +1,8 @@
-"""What a client program does, as values, and what may happen to it.
+"""Defines the interface of client programs: their events and, as values, their effects.
 
-A program is a pure state machine: its methods say what happened and return what
-the program does about it.  Whoever runs it makes the requests and sets the
-timers.  Every request has a number; what arrives for a request that the program
-has hung up, or a timer that no longer counts, is ignored.
+A program is a pure state machine: its methods take what happened and return the program's reaction.  The caller makes
+the requests and sets the timers.  Every request has a number; the program ignores data of a request that it has hung
+up, and timers that no longer count.
 """
 
 from __future__ import annotations
@@ -22,11 +21,11 @@ class Ask:
     Attributes:
         connection: its number; the answer comes back under it.
         what: ``stream`` attaches; ``send`` submits the person's message; ``history`` and
-            ``status`` are what a poller asks for.
+            ``status`` are the requests of a poller.
         method: GET or POST.
         cursor: value of the ``Last-Event-ID`` header; None sends no such header.
         streams: the program reads the answer as an event stream.
-        key: of a ``send``, which message.
+        key: for a ``send``, the key of the message.
         repeated: the program submits a message that it has submitted before.
     """
 
@@ -56,7 +55,7 @@ class Deliver:
 
 @frozen(kw_only=True)
 class Sleep:
-    """Somebody has to call ``woke(timer)`` after this time, nanoseconds."""
+    """The caller must call ``woke(timer)`` after this time, nanoseconds."""
 
     timer: int
     delay_ns: int
@@ -67,11 +66,10 @@ Reason = Literal["ended", "finished", "nothing-there", "refused", "broken", "clo
 
 @frozen(kw_only=True)
 class GiveUp:
-    """The program will not ask for a stream again by itself.
+    """The program will not request a stream again by itself.
 
-    ``ended``: the answer ended cleanly; ``finished``: it ended after the end of the run;
-    ``nothing-there``: 204; ``refused``: another answer that is no stream; ``broken``: an error;
-    ``closed``: the person left.
+    ``ended``: the answer ended cleanly; ``finished``: it ended after the end of the run; ``nothing-there``: 204;
+    ``refused``: another answer that is no stream; ``broken``: an error; ``closed``: the person left.
     """
 
     reason: Reason
@@ -82,53 +80,53 @@ Effects = tuple[Effect, ...]
 
 
 class Program(Protocol):
-    """A client program.  Each method returns what the program does, in order."""
+    """A client program; each method returns the program's effects, in order."""
 
     @property
     def cursor(self) -> str | None:
-        """What it would send as ``Last-Event-ID`` if it asked now."""
+        """The ``Last-Event-ID`` that a request would carry now."""
         ...
 
     def attach(self) -> Effects:
-        """The page is opened, or told to watch: it asks for the stream, or for what it uses instead."""
+        """Opens the page, or makes it watch: the program requests the stream, or its substitute."""
         ...
 
     def send(self, key: str) -> Effects:
-        """The person sends a message."""
+        """Sends the person's message."""
         ...
 
     def answered(self, connection: int, status: int, content_type: str = "text/event-stream") -> Effects:
-        """Status and headers of an answer have arrived."""
+        """Takes status and headers of an answer."""
         ...
 
     def received(self, connection: int, data: bytes) -> Effects:
-        """Bytes of an answer have arrived, cut anywhere."""
+        """Takes bytes of an answer, cut anywhere."""
         ...
 
     def ended(self, connection: int, *, clean: bool) -> Effects:
-        """An answer is over: at its proper end if ``clean``, else by an error, also before it began."""
+        """Takes the end of an answer: proper if ``clean``, else an error, also before the answer began."""
         ...
 
     def woke(self, timer: int) -> Effects:
-        """A timer has come due."""
+        """Takes a timer that has come due."""
         ...
 
     def applied(self, event: SseEvent) -> None:
-        """The page has put a delivered event into its view."""
+        """Takes the news that the page has put a delivered event into its view."""
         ...
 
     def finished(self) -> None:
-        """The page has learned that the run it watches has ended."""
+        """Takes the news that the run which the page watches has ended."""
         ...
 
     def hide(self) -> Effects:
-        """The tab goes into the background."""
+        """Puts the tab into the background."""
         ...
 
     def show(self) -> Effects:
-        """The tab comes back to the front."""
+        """Brings the tab back to the front."""
         ...
 
     def close(self) -> Effects:
-        """The person leaves the page."""
+        """Closes the page."""
         ...

@@ -1,14 +1,12 @@
-"""The way between one client and the server, down to the byte.
+"""Simulates the link between one client and the server, down to the byte.
 
-A link hands out connections; a connection is two :class:`~journalsim.actors.wire.byte_pipe.BytePipe`,
-``down`` to the client and ``up`` to the server.  What breaks one of them breaks the
-other: the far side learns of it as an error, after the latency of that direction.
-A ``half_open`` fault is the exception, and stays with its own direction, so that a
-server may go on writing to a client that is long gone, or a client may wait for
-ever for a server that was restarted.
+A link hands out connections; a connection is two :class:`~journalsim.actors.wire.byte_pipe.BytePipe`, ``down`` to the
+client and ``up`` to the server.  A break of one pipe breaks the other: the far side receives an error, after the
+latency of that direction.  A ``half_open`` fault is the exception, and stays with its own direction, so that a server
+may go on writing to a client that is long gone, or a client may wait for ever for a server that was restarted.
 
-Like a pipe, a link has no clock: the time is an argument, and after every call
-``next_due_ns`` says when ``advance`` is to be called next.
+Like a pipe, a link has no clock: the time is an argument, and after every call ``next_due_ns`` returns the time of the
+next ``advance``.
 """
 
 from __future__ import annotations
@@ -24,7 +22,7 @@ Side = Literal["server", "client"]
 
 @frozen
 class Signal:
-    """Something that one side of a connection learns; see :class:`journalsim.actors.wire.byte_pipe.Arrival`."""
+    """Something that one side of a connection receives; see :class:`journalsim.actors.wire.byte_pipe.Arrival`."""
 
     side: Side
     kind: Literal["bytes", "end", "error", "writable"]
@@ -35,7 +33,7 @@ class Connection:
     """One connection, made by :meth:`ByteLink.connect`.
 
     Attributes:
-        number: from 1, in the order of connecting.
+        number: number in the order of connecting, from 1.
         faults: the faults that have happened to it, in order.
     """
 
@@ -53,47 +51,47 @@ class Connection:
 
     @property
     def over(self) -> bool:
-        """Whether nothing can happen on it any more."""
+        """True once nothing can happen on the connection any more."""
         return all(pipe.over for pipe in self._pipes.values())
 
     def writable(self, side: Side) -> bool:
-        """Returns whether ``side`` may write now."""
+        """Returns True if ``side`` may write now."""
         return self._pipes[side].writable
 
     def write(self, side: Side, now_ns: int, frame: bytes) -> None:
-        """``side`` writes one frame.
+        """Writes one frame from ``side``.
 
         Raises:
-            ValueError: its pipe is full; it has to wait for ``writable``.
+            ValueError: the pipe is full; the writer has to wait for ``writable``.
         """
         self._spread(side, now_ns, self._pipes[side].write(now_ns, frame))
 
     def end(self, side: Side, now_ns: int) -> None:
-        """``side`` ends its stream in good order; a client that does so hangs up and reads no more."""
+        """Ends the stream of ``side`` in good order; a client that does so hangs up and reads no more."""
         self._pipes[side].finish(now_ns)
         if side == "client":
             self._pipes["server"].abandon(unnoticed=self._pipes["client"].dead)
 
     def die(self, side: Side, now_ns: int) -> None:
-        """The process of ``side`` dies: the other side gets an error, and what was under way is lost."""
+        """Kills the process of ``side``: the other side receives an error, and bytes under way are lost."""
         self._pipes[side].fail(now_ns, lose=True)
         self._pipes[_other(side)].abandon(unnoticed=self._pipes[side].dead)
 
     def pause(self, side: Side) -> None:
-        """``side`` stops reading; what comes for it fills the pipe."""
+        """Stops the reading of ``side``; the bytes for it fill the pipe."""
         self._pipes[_other(side)].paused = True
 
     def go_on(self, side: Side) -> None:
-        """``side`` reads again."""
+        """Resumes the reading of ``side``."""
         self._pipes[_other(side)].paused = False
 
     def next_due_ns(self) -> int | None:
-        """Returns when something is due next; None if nothing is."""
+        """Returns the time of the next event, nanoseconds; None if there is none."""
         dues = [pipe.next_due_ns() for pipe in self._pipes.values()]
         return min((due for due in dues if due is not None), default=None)
 
     def advance(self, now_ns: int) -> tuple[Signal, ...]:
-        """Returns what each side has learned by now: first what goes down, then what goes up."""
+        """Returns the signals of each side that are due by now: first those that go down, then those that go up."""
         return tuple(
             Signal(side if arrival.kind == "writable" else _other(side), arrival.kind, arrival.data)
             for side, pipe in self._pipes.items()
@@ -109,14 +107,14 @@ class Connection:
 
 
 class ByteLink:
-    """The way between one client and the server.
+    """The link between one client and the server.
 
     Attributes:
-        down: what the direction to the client does to every stream.
-        up: what the direction to the server does.
-        faults: what happens to which connection.
-        closed_until_ns: before this time nobody can connect.
-        connections: those on which something may still happen, in order.
+        down: the shape of the direction to the client.
+        up: the shape of the direction to the server.
+        faults: the faults, each for one connection or for all.
+        closed_until_ns: the time before which no connection succeeds, nanoseconds.
+        connections: the connections that are not over, in order.
     """
 
     def __init__(self, *, down: Shape | None = None, up: Shape | None = None, faults: tuple[Fault, ...] = ()) -> None:
@@ -128,7 +126,7 @@ class ByteLink:
         self._made = 0
 
     def connect(self, now_ns: int) -> Connection | None:
-        """Returns a new connection; None if the link is down, which a client takes for an error."""
+        """Returns a new connection; None if the link is down, which a client sees as an error."""
         if now_ns < self.closed_until_ns:
             return None
         self._made += 1
@@ -137,7 +135,7 @@ class ByteLink:
         return connection
 
     def server_dies(self, now_ns: int, *, down_ns: int = 0) -> None:
-        """The server goes away under every open connection, and for ``down_ns`` nobody can connect."""
+        """Kills the server under every open connection; for ``down_ns`` nanoseconds no connection succeeds."""
         self.closed_until_ns = max(self.closed_until_ns, now_ns + down_ns)
         for connection in self.connections:
             connection.die("server", now_ns)

@@ -1,18 +1,17 @@
-"""One direction of a connection: bytes go in at one end and, later or never, come out at the other.
+"""Simulates one direction of a connection: bytes enter at one end and, later or never, leave at the other.
 
-The pipe is an event source without a clock.  The time is an argument; after
-every call, ``next_due_ns`` says when ``advance`` is to be called next.  What is
-written passes, in this order,
+The pipe is an event source without a clock.  The time is an argument; after every call, ``next_due_ns`` returns the
+time of the next ``advance``.  Written bytes pass, in this order,
 
 1. the *faults*: at a given place of the stream something happens to the
    connection;
 2. the *gatherer*: a proxy that sends on only when it has enough, when some time
    has passed, or when the stream closes;
-3. the *way*: a fixed latency, order kept, cut into chunks at given offsets;
-4. the *reader*, who takes some time per byte and can pause.
+3. the *way*: a fixed latency, in order, cut into chunks at given offsets; 4. the *reader*, who takes some time per byte
+and can pause.
 
-All of it together holds at most ``capacity_bytes`` and one frame; beyond that
-the writer has to wait until it is told ``writable``.
+All of it together holds at most ``capacity_bytes`` and one frame; beyond that the writer has to wait until it receives
+``writable``.
 """
 
 from __future__ import annotations
@@ -30,12 +29,12 @@ FaultKind = Literal["cut", "reset", "end", "half_open"]
 
 @frozen(kw_only=True)
 class Place:
-    """A place in a stream: so many whole frames, and so much of what follows.
+    """A place in a stream: a number of whole frames, and an offset behind them.
 
     Attributes:
         frames: whole frames before it.
-        byte: besides, so many bytes, which may reach beyond the next frame.
-        lines: instead, so many lines of the next frame; 1 is after its ``id`` line.
+        byte: a number of bytes behind the frames, which may reach beyond the next frame.
+        lines: instead, a number of lines of the next frame; 1 is after its ``id`` line.
         half: instead, half of the next frame.
     """
 
@@ -52,11 +51,11 @@ class Place:
 
     @property
     def within(self) -> bool:
-        """Whether it depends on what the next frame holds."""
+        """True if the place depends on the content of the next frame."""
         return self.lines > 0 or self.half
 
     def offset(self, frame: bytes) -> int:
-        """Returns how far it is from the start of ``frame``, the one after ``frames`` whole ones."""
+        """Returns the distance in bytes from the start of ``frame``, the one after ``frames`` whole ones."""
         if self.half:
             return len(frame) // 2
         if self.lines:
@@ -66,17 +65,17 @@ class Place:
 
 @frozen(kw_only=True)
 class Fault:
-    """What happens to a connection when its stream has reached a place.
+    """A fault of a connection when its stream has reached a place.
 
     Attributes:
         at: the place, in the direction of the fault.
-        kind: ``cut``: what was written before arrives, then an error; ``reset``: an error, and what
-            has not arrived before this instant is lost; ``end``: what was written before arrives, then a
-            clean end that is not the writer's; ``half_open``: nothing arrives any more and nobody is told.
+        kind: ``cut``: earlier bytes arrive, then an error; ``reset``: an error, and bytes that have not arrived before
+            this instant are lost; ``end``: earlier bytes arrive, then a clean end that is not the writer's;
+            ``half_open``: no more bytes arrive, and neither side receives an error.
         direction: ``down`` is from the server to the client.
-        lasts_ns: how long nobody can connect again; a ``half_open`` way that lasts a time delivers
-            what it held back when that is over, and one that lasts no time never does.
-        connection: which connection, from 1 in the order of connecting; 0 means each.
+        lasts_ns: the time during which no connection succeeds, nanoseconds; a ``half_open`` way delivers its held
+            bytes after that time, or never if the time is 0.
+        connection: number of the connection in the order of connecting, from 1; 0 means each.
     """
 
     at: Place = field(factory=Place)
@@ -92,16 +91,16 @@ def _in_order(offsets: tuple[int, ...]) -> tuple[int, ...]:
 
 @frozen(kw_only=True)
 class Shape:
-    """What a direction does to every stream, faults apart.
+    """The effect of a direction on every stream, apart from faults.
 
     Attributes:
-        latency_ns: time under way.
-        gather_ns: bytes wait for so long for others to join them; None: until the stream closes.
-        gather_bytes: they go on earlier once they are so many; 0 means ``capacity_bytes``, which is the most.
+        latency_ns: time under way, nanoseconds.
+        gather_ns: how long bytes wait for others to join them, nanoseconds; None: until the stream closes.
+        gather_bytes: the number of bytes that go on at once; 0 means ``capacity_bytes``, which is the most.
         chunk_bytes: the reader gets no chunk that crosses a multiple of this; 0: as sent.
         split_at: further offsets that no chunk crosses.
-        ns_per_byte: how slowly the reader reads.
-        capacity_bytes: from here on the writer has to wait.
+        ns_per_byte: time that the reader takes per byte, nanoseconds.
+        capacity_bytes: the number of held bytes from which the writer has to wait.
     """
 
     latency_ns: int = 0
@@ -115,7 +114,7 @@ class Shape:
 
 @frozen
 class Arrival:
-    """Something that one end of a pipe learns: ``bytes``, ``end`` or ``error`` its reader, ``writable`` its writer."""
+    """A message to one end of a pipe: ``bytes``, ``end`` or ``error`` to its reader, ``writable`` to its writer."""
 
     kind: Literal["bytes", "end", "error", "writable"]
     data: bytes = b""
@@ -149,17 +148,17 @@ class BytePipe:
 
     @property
     def over(self) -> bool:
-        """Whether nothing can be written any more and nothing is under way."""
+        """True once the stream has ended and nothing is under way."""
         return self._over and not self._under_way
 
     @property
     def dead(self) -> bool:
-        """Whether the way is half-open for ever: nothing that is written now arrives."""
+        """True if the way is half-open for ever: new bytes never arrive."""
         return self._stalled_until_ns is None
 
     @property
     def writable(self) -> bool:
-        """Whether a frame may be written now; after the end of the stream one may, and it is lost."""
+        """True if a frame may be written now; after the end of the stream a frame may be written, and is lost."""
         return self._over or self._held < self._shape.capacity_bytes
 
     def write(self, now_ns: int, frame: bytes) -> tuple[Fault, ...]:
@@ -178,7 +177,7 @@ class BytePipe:
         return (*met, *self.strike(now_ns))
 
     def strike(self, now_ns: int) -> tuple[Fault, ...]:
-        """Lets the faults happen that lie exactly here; to be called once when the connection opens."""
+        """Triggers the faults that lie exactly here; call it once when the connection opens."""
         self._place(None)
         met = []
         while not self._over and self._placed and self._placed[0][0] <= self.sent:
@@ -188,19 +187,19 @@ class BytePipe:
         return tuple(met)
 
     def finish(self, now_ns: int) -> None:
-        """The writer ends the stream in good order."""
+        """Ends the writer's stream in good order."""
         self._close(now_ns, "end")
 
     def fail(self, now_ns: int, *, lose: bool = False) -> None:
-        """The connection breaks; with ``lose``, what has not arrived before this instant is lost."""
+        """Breaks the connection; with ``lose``, bytes that have not arrived before this instant are lost."""
         if lose and not self._over:
             self._drop([(due, arrival) for due, arrival in self._under_way if due < now_ns])
         self._close(now_ns, "error")
 
     def abandon(self, *, unnoticed: bool = False) -> None:
-        """The reader is gone: nothing more arrives, and what is written is lost.
+        """Removes the reader: nothing more arrives, and further bytes are lost.
 
-        With ``unnoticed`` the writer's side does not know: what it writes piles up there, up to the capacity.
+        With ``unnoticed`` the writer's side does not know: its bytes pile up there, up to the capacity.
         """
         if unnoticed and not self._over:
             self._stalled_until_ns = None
@@ -210,7 +209,7 @@ class BytePipe:
             self._over = True
 
     def next_due_ns(self) -> int | None:
-        """Returns when something is due next, at once if that time is past; None if nothing is."""
+        """Returns the time of the next event, nanoseconds, 0 if it is past; None if there is none."""
         if self._waiting and self.writable:
             return 0
         dues = [] if self._gather_due_ns is None else [self._gather_due_ns]
@@ -219,7 +218,7 @@ class BytePipe:
         return min(dues, default=None)
 
     def advance(self, now_ns: int) -> tuple[Arrival, ...]:
-        """Returns what has arrived by now, in order, and last whether the writer may write again."""
+        """Returns the arrivals up to now, in order, and last ``writable`` if the writer may write again."""
         if self._gather_due_ns is not None and self._gather_due_ns <= now_ns:
             self._send_on(self._gather_due_ns)
         arrived = []
@@ -267,7 +266,7 @@ class BytePipe:
             self.fail(now_ns, lose=fault.kind == "reset")
 
     def _stall(self, now_ns: int, lasts_ns: int) -> None:
-        """Holds back what follows; a way that is dead stays so, or there would be a hole in the middle of a stream."""
+        """Holds back all later bytes; a dead way stays dead, or there would be a hole in the middle of a stream."""
         if self._stalled_until_ns is not None:
             self._stalled_until_ns = max(self._stalled_until_ns, now_ns + lasts_ns) if lasts_ns else None
 
@@ -292,7 +291,7 @@ class BytePipe:
         self._gathered.clear()
         self._gather_due_ns = None
         if self.dead:
-            return  # it stays in the writer's buffer for ever
+            return  # the bytes stay in the writer's buffer for ever
         for chunk in self._chunks(data):
             self._set_out(now_ns, Arrival("bytes", chunk))
 

@@ -1,4 +1,4 @@
-"""One request for a stream and its answer: what the two sides of a connection share."""
+"""Defines one request for a stream and its answer, which the two sides of a connection share."""
 
 from __future__ import annotations
 
@@ -11,21 +11,21 @@ from journalsim.actors.wire.byte_link import Connection
 
 @define(eq=False, kw_only=True)
 class Exchange:
-    """A client asks for a stream, and the server answers.
+    """A client's request for a stream, and the server's answer.
 
     Attributes:
-        client: who asks.
+        client: the client that requests the stream.
         session: the conversation.
-        number: of the connection, among all of this client.
+        number: number of the connection, among all of this client.
         cursor: value of the ``Last-Event-ID`` header.
         connection: the way of the bytes.
-        key: of a request that also submits a message.
-        text: of that message.
+        key: for a request that also submits a message, its key.
+        text: the text of that message.
         head: takes status and content type of the answer.
-        told: takes what became of the message: outcome, run, reason.
+        told: takes the result of the message: outcome, run, reason.
         moved: to be called after something was done to the connection.
-        server: takes ``writable``, and ``gone`` once the server notices that the client is; None before the answer.
-        gone: the server has noticed.
+        server: takes ``writable``, and ``gone`` once the server notices that; None before the answer.
+        gone: True once the server has noticed.
     """
 
     client: str

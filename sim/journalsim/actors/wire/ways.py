@@ -1,4 +1,4 @@
-"""The connections of one client: what is under way on them, and when the scheduler has to look.
+"""Steps the connections of one client, and schedules the moment of their next event.
 
 Status and headers of an answer travel beside the bytes, at their pace and before them.
 """
@@ -23,11 +23,11 @@ class Way:
     """A connection as its client knows it.
 
     Attributes:
-        ask: what was asked for.
-        exchange: the request.
-        head: status and content type of the answer, and when they arrive.
-        timer: when something is due next.
-        faults: how many of the connection's faults are in the history.
+        ask: the program's request.
+        exchange: the request and its answer on the wire.
+        head: arrival time, status and content type of the answer.
+        timer: the scheduled next step of the connection.
+        faults: the number of the connection's faults that are in the history.
     """
 
     ask: Ask
@@ -45,8 +45,8 @@ class Watch:
     Attributes:
         program: the program.
         ways: its connections by the number that the program gave them.
-        forced: cursors to send instead of the program's own, for the next request.
-        gave_up: why it will not ask again by itself.
+        forced: cursors to send instead of the program's own, for the next requests.
+        gave_up: why the program will not reconnect by itself.
     """
 
     program: Program
@@ -60,9 +60,9 @@ class Ways:
 
     Args:
         world: the case's world.
-        name: the client's.
-        link: the way between it and the server.
-        take: does what a program says.
+        name: name of the client.
+        link: the link between the client and the server.
+        take: carries out the effects of a program.
     """
 
     def __init__(self, world: World, name: str, link: ByteLink, take: Callable[[Watch, Effects], None]) -> None:
@@ -72,23 +72,23 @@ class Ways:
         self._take = take
 
     def hang_up(self, watch: Watch, number: int) -> None:
-        """The program leaves a connection."""
+        """Ends a connection that the program leaves."""
         way = watch.ways.get(number)
         if way is not None:
             way.exchange.connection.end("client", self._world.now_ns())
             self.pump(watch, number)
 
     def answered(self, watch: Watch, number: int, status: int, content_type: str) -> None:
-        """The server has sent status and headers."""
+        """Takes status and headers that the server has sent."""
         way = watch.ways.get(number)
         if way is None:
-            return  # the program has left, and nobody is there to be told
+            return  # the program has left; no reader remains
         if not way.exchange.connection.faults:
             way.head = (self._world.now_ns() + self._link.down.latency_ns, status, content_type)
         self.pump(watch, number)
 
     def pump(self, watch: Watch, number: int) -> None:
-        """Makes the scheduler step this connection when something is due on it."""
+        """Schedules the next step of this connection, when something is due on it."""
         way = watch.ways.get(number)
         if way is None:
             return
@@ -104,7 +104,7 @@ class Ways:
                 return
             way.timer.cancel()
         way.timer_ns = due_ns
-        step = lambda: self._arrive(watch, number, way)  # noqa: E731 - one more name would say nothing
+        step = lambda: self._arrive(watch, number, way)  # noqa: E731 - another name would add nothing
         way.timer = self._world.scheduler.after(due_ns - self._world.now_ns(), f"link.{self._name}", step)
 
     def _note_faults(self, way: Way) -> None:

@@ -1,4 +1,4 @@
-"""What people and their client programs do and see."""
+"""Defines the events of people and their client programs."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from journalsim.contract.frames import FrameKind
 from journalsim.contract.items import Item
 
 Outcome: TypeAlias = Literal["ok", "failed", "unknown"]
-"""How a request came out for the client: definitely done, definitely not done, not known."""
+"""The result of a request for the client: definitely done, definitely not done, not known."""
 
 
 @record
@@ -24,7 +24,7 @@ class ClientSent(EventRecord):
         key: idempotency key of the request.
         text: the words.
         session: the conversation.
-        label: of the step.
+        label: label of the step.
     """
 
     kind: ClassVar[str] = "client.sent"
@@ -39,9 +39,9 @@ class StopPressed(EventRecord):
     """A person pressed Stop.
 
     Attributes:
-        run: the run that is meant, once the client knows it.
+        run: the run to stop, once the client knows it.
         named: the run, or the key of the request while the run has no id yet; None if there is neither.
-        mode: what a stop does to the run.
+        mode: the effect of the stop on the run.
     """
 
     kind: ClassVar[str] = "client.stop_pressed"
@@ -72,10 +72,10 @@ class ClientTold(EventRecord):
     """The answer to a request reached the client.
 
     Attributes:
-        run: the run in the answer, if there is one.
+        run: the run in the answer, if the answer names one.
         verb: ``start``, ``stop`` or ``answer``.
-        key: of the request; empty for a stop.
-        outcome: how the request came out.
+        key: key of the request; empty for a stop.
+        outcome: the result of the request.
         reason: why, when it is not ``ok``.
     """
 
@@ -89,12 +89,12 @@ class ClientTold(EventRecord):
 
 @frozen
 class ViewAfter:
-    """What a page on the wire shows of a message after it applied a frame.
+    """The message that a page on the wire displays after it applied a frame.
 
     Attributes:
-        cursor: the last frame that the page has applied.
-        text: the visible text of the message; None if the page shows no such message.
-        reasoning: likewise.
+        cursor: the last frame that the page applied.
+        text: the visible text of the message; None if the page displays no such message.
+        reasoning: the visible reasoning, likewise.
     """
 
     cursor: str
@@ -104,19 +104,19 @@ class ViewAfter:
 
 @record
 class ClientApplied(EventRecord):
-    """A client put a frame into its view.
+    """A client applied a frame to its view.
 
     Attributes:
         run: the run of the frame.
-        frame: its kind.
+        frame: kind of the frame.
         message: the journal's id of the message, for message frames.
-        text: of the frame.
-        reasoning: of the frame.
+        text: text of the frame.
+        reasoning: reasoning of the frame.
         source: the provider's id of the message, if the frame has it.
         call_id: the call, for tool frames.
-        state: of the frame.
-        event_id: of the journal row behind the frame.
-        view: what the page shows afterwards; None for a client that does not watch over the wire.
+        state: state of the frame.
+        event_id: id of the journal row behind the frame.
+        view: the message as the page displays it afterwards; None for a client that does not watch over the wire.
             A trace writes it as ``cursor``, ``shown`` and ``shown_reasoning``.
     """
 
@@ -145,7 +145,7 @@ class ClientApplied(EventRecord):
 
 @record
 class ClientReloaded(EventRecord):
-    """A client dropped its view and displayed what the journal holds.
+    """A client dropped its view and displayed the items of the journal.
 
     Attributes:
         items: the rows displayed.
@@ -157,14 +157,14 @@ class ClientReloaded(EventRecord):
 
 @record
 class ClientDetached(EventRecord):
-    """A client stopped watching, and stopped nothing else."""
+    """A client stopped watching; its runs continue."""
 
     kind: ClassVar[str] = "client.detached"
 
 
 @record
 class ClientDisconnected(EventRecord):
-    """A client's connection broke, because the server went away."""
+    """A client's connection broke because the server crashed or shut down."""
 
     kind: ClassVar[str] = "client.disconnected"
 
@@ -182,12 +182,12 @@ class ClientControl(EventRecord):
 
     Attributes:
         run: the run that the event names.
-        control: its kind.
-        attachment: how the server understood the cursor, if the event says so.
+        control: kind of the control event.
+        attachment: how the server understood the cursor, if the event names it.
         whole_turn: whether the server sends the whole turn again.
-        message: the message that the event names, if it names one.
+        message: the message that the event names, if any.
         reason: why, in the server's words.
-        sent: the cursor that the request had sent.
+        sent: the cursor of the request.
     """
 
     kind: ClassVar[str] = "client.control"
@@ -202,16 +202,16 @@ class ClientControl(EventRecord):
 
 @record
 class ClientView(EventRecord):
-    """What a page displays, looked at when nothing can happen any more.
+    """The rows that a page displays once nothing can happen any more.
 
     Attributes:
         items: the rows displayed.
-        cursor: the last frame that the page has applied; empty if none.
+        cursor: the last frame that the page applied; empty if none.
         reason: ``quiet``, or ``healed`` after the last reattachment.
         attached: whether the client watches at all.
-        missing: whether the page knows that it lacks something.
+        missing: whether the page knows that its view is incomplete.
         watching: whether its program still has or wants a connection.
-        gave_up: why its program stopped asking, or None.
+        gave_up: why its program stopped reconnecting, or None.
         ended: the runs whose end the page displays.
         session: the conversation displayed.
     """

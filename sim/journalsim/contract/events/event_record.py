@@ -1,14 +1,12 @@
-"""The base of all event records: one typed class per kind of event.
+"""Defines the base of all event records: one typed class per kind of event.
 
-A history is a list of events, and each event carries one record, which says what
-happened.  The class of the record is the kind of the event: ``facts.of(RunEnded)``
-gives events whose ``data`` is a :class:`~journalsim.contract.events.server_events.RunEnded`,
-and a field that is renamed or misspelled is a type error.
+A history is a list of events, and each event carries one record with the facts of the event.  The class of the record
+is the kind of the event: ``facts.of(RunEnded)`` gives events whose ``data`` is a
+:class:`~journalsim.contract.events.server_events.RunEnded`, and a field that is renamed or misspelled is a type error.
 
-The fields of a record are its vocabulary: ``run`` is the run that it concerns, the
-field named by ``subject_field`` is the message, turn, call or operation, and the
-others are written as ``data`` in traces and reports.  A field with a default is left
-out of the trace while it has that default.
+The fields of a record are its vocabulary: ``run`` is the run of the event, the field named by ``subject_field`` is the
+message, turn, call or operation, and the others are written as ``data`` in traces and reports.  A field with a default
+is left out of the trace while it has that default.
 """
 
 from __future__ import annotations
@@ -25,8 +23,8 @@ C = TypeVar("C")
 def record(cls: type[C]) -> type[C]:
     """Makes an attrs class with slots and keyword arguments.
 
-    Type checkers see a frozen class.  At run time it is not, because a frozen one takes
-    twice as long to build and a case builds hundreds; attrs documents this arrangement.
+    Type checkers see a frozen class.  At run time it is not frozen, because a frozen class takes twice as long to build
+    and a case builds hundreds; attrs documents this arrangement.
     """
     return define(cls, kw_only=True, eq=True)
 
@@ -35,7 +33,7 @@ Json: TypeAlias = "bool | int | float | str | list[Json] | dict[str, Json] | Non
 
 
 class EventRecord:
-    """What happened, in one event.
+    """The facts of one event.
 
     Attributes:
         kind: the name of the kind in traces and reports, such as ``run.ended``.
@@ -48,12 +46,12 @@ class EventRecord:
 
     @property
     def run(self) -> str | None:
-        """The id of the run that the event concerns, or None."""
+        """The id of the event's run, or None."""
         return None
 
     @property
     def subject(self) -> str | None:
-        """The message, turn, call or operation that the event concerns, or None."""
+        """The message, turn, call or operation of the event, or None."""
         name = self.subject_field
         found: str | None = getattr(self, name) if name else None
         return found
@@ -64,7 +62,7 @@ class EventRecord:
         return ""
 
     def written(self) -> Iterator[tuple[str, Any]]:
-        """Yields name and value of each field that a trace shows besides run and subject, in order."""
+        """Yields name and value of each field that a trace writes besides run and subject, in order."""
         for name, default in _written_fields(type(self)):
             value = getattr(self, name)
             if default is NOTHING or value != default:

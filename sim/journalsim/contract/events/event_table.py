@@ -1,4 +1,4 @@
-"""All kinds of events, and their documentation, made from the records."""
+"""Collects all kinds of events and generates their documentation from the records."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ GROUPS: Mapping[str, ModuleType] = {
     "The journal and the disk": journal_events,
     "The harness": harness_events,
 }
-"""Modules of records by what they are about, in the order of the documentation."""
+"""Modules of records by subject, in the order of the documentation."""
 
 
 def _records(module: ModuleType) -> list[type[EventRecord]]:
@@ -41,14 +41,14 @@ RECORDS: Mapping[str, type[EventRecord]] = {cls.kind: cls for module in GROUPS.v
 
 @frozen
 class FieldDoc:
-    """One field of a record, for people.
+    """The documentation of one field of a record.
 
     Attributes:
-        name: as a trace writes it: ``run``, ``subject`` or a key of ``data``.
-        attribute: as code reads it.
+        name: its name in a trace: ``run``, ``subject`` or a key of ``data``.
+        attribute: its name in code.
         type: its annotation.
-        optional: whether a trace leaves it out while it has its default.
-        doc: what it is.
+        optional: whether a trace leaves the field out while it has its default.
+        doc: its description.
     """
 
     name: str
@@ -59,12 +59,12 @@ class FieldDoc:
 
 
 def summary(cls: type[EventRecord]) -> str:
-    """Returns the one-sentence description of a kind."""
+    """Returns the one-sentence description of a kind of event."""
     return (inspect.getdoc(cls) or "").split("\n")[0]
 
 
 def field_docs(cls: type[EventRecord]) -> tuple[FieldDoc, ...]:
-    """Returns the fields of a kind, in order."""
+    """Returns the documentation of a kind's fields, in order."""
     section = (inspect.getdoc(cls) or "").partition("Attributes:\n")[2]
     docs = dict(re.findall(r"^    (\w+): (.*(?:\n {6,}.*)*)", section, re.MULTILINE))
     return tuple(

@@ -1,4 +1,4 @@
-"""What the harness itself does and finds."""
+"""Defines the events of the harness itself."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ class StuckTask(NamedTuple):
 
 @record
 class StepTaken(EventRecord):
-    """A step of the author's happened.
+    """A step of the scenario happened.
 
     Attributes:
-        verb: of the step.
-        label: of the step.
+        verb: verb of the step.
+        label: label of the step.
     """
 
     kind: ClassVar[str] = "step.taken"
@@ -30,11 +30,11 @@ class StepTaken(EventRecord):
 
 @record
 class StepSkipped(EventRecord):
-    """A step of the author's never became possible.
+    """A step of the scenario never became possible.
 
     Attributes:
-        verb: of the step.
-        label: of the step.
+        verb: verb of the step.
+        label: label of the step.
         reason: why.
     """
 
@@ -46,10 +46,10 @@ class StepSkipped(EventRecord):
 
 @record
 class ClockJumped(EventRecord):
-    """The wall clock was moved.
+    """The wall clock jumped.
 
     Attributes:
-        by_ns: how far, negative for backwards.
+        by_ns: distance in nanoseconds, negative for backwards.
     """
 
     kind: ClassVar[str] = "clock.jumped"
@@ -58,11 +58,11 @@ class ClockJumped(EventRecord):
 
 @record
 class AdapterRaised(EventRecord):
-    """A verb of the adapter raised.
+    """A verb of the adapter raised an error.
 
     Attributes:
-        verb: which.
-        error: what it raised.
+        verb: name of the verb.
+        error: the error as text.
     """
 
     kind: ClassVar[str] = "adapter.raised"
@@ -76,7 +76,7 @@ class QuietReached(EventRecord):
 
     Attributes:
         unfinished: tasks that still wait.
-        waits_for: what they wait for: a scripted hang, or a person.
+        waits_for: the reasons of their waits: a scripted hang, or a person.
     """
 
     kind: ClassVar[str] = "quiet.reached"
@@ -86,10 +86,10 @@ class QuietReached(EventRecord):
 
 @record
 class DeadlockFound(EventRecord):
-    """Nothing can happen, yet tasks wait for nobody.
+    """Nothing can happen, yet tasks wait without a scripted reason.
 
     Attributes:
-        tasks: each with the last point that it passed.
+        tasks: the waiting tasks, each with the last point that it passed.
     """
 
     kind: ClassVar[str] = "deadlock.found"
@@ -98,7 +98,7 @@ class DeadlockFound(EventRecord):
 
 @record
 class BoundHit(EventRecord):
-    """The case was cut off.
+    """The harness cut the case off.
 
     Attributes:
         bound: which bound: ``steps`` or ``events``.

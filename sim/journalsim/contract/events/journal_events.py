@@ -1,4 +1,4 @@
-"""What the harness sees of the journal and of its disk."""
+"""Defines the events of the journal and its disk, as the harness observes them."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from journalsim.contract.items import Item, Statistics
 
 @record
 class DiskFailed(EventRecord):
-    """An operation of the disk failed as the scenario says.
+    """A disk operation failed, as scripted in the scenario.
 
     Attributes:
-        operation: such as ``disk.sync#3``.
-        fault: its kind.
+        operation: name of the operation, such as ``disk.sync#3``.
+        fault: kind of the fault.
     """
 
     kind: ClassVar[str] = "disk.failed"
@@ -42,14 +42,14 @@ class StoreAcknowledged(EventRecord):
 
 @record
 class StoreFailed(EventRecord):
-    """An append to a store raised.
+    """An append to a store raised an error.
 
     Attributes:
         run: the run.
         item_id: id of the row, if it has one.
         item: the row.
         outcome: ``failed`` (certainly not stored) or ``unknown``.
-        error: what it raised.
+        error: the error as text.
     """
 
     kind: ClassVar[str] = "store.failed"
@@ -63,14 +63,14 @@ class StoreFailed(EventRecord):
 
 @record
 class JournalRead(EventRecord):
-    """The journal was read: what a page opened now would display.
+    """The harness read the journal: the rows that a page opened now would display.
 
     Attributes:
         items: the rows.
         reason: why: ``reload``, ``gap``, ``poll``, ``quiet`` ….
         session: the conversation.
-        cursor: the cursor behind the rows, where the adapter gives one.
-        since: position of the first event that happened while the read was under way; None if none did.
+        cursor: the cursor behind the rows, if the adapter gives one.
+        since: position of the first event during the read; None if there was none.
     """
 
     kind: ClassVar[str] = "journal.read"
@@ -83,12 +83,12 @@ class JournalRead(EventRecord):
 
 @record
 class RecoveryRead(EventRecord):
-    """The journal was read after one more kill and restart at the very end.
+    """The harness read the journal after an extra kill and restart at the very end.
 
     Attributes:
         items: the rows.
         session: the conversation.
-        times: how many extra kills came before.
+        times: the number of extra kills before this read.
     """
 
     kind: ClassVar[str] = "recovery.read"
@@ -99,7 +99,7 @@ class RecoveryRead(EventRecord):
 
 @record
 class JournalContext(EventRecord):
-    """The system said what its next model call would be given.
+    """The system reported the context of its next model call.
 
     Attributes:
         items: the context.
@@ -113,7 +113,7 @@ class JournalContext(EventRecord):
 
 @record
 class StatisticsTaken(EventRecord):
-    """The sizes of the partial cache were read.
+    """The harness read the sizes of the partial cache.
 
     Attributes:
         statistics: the sizes.

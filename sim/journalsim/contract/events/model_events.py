@@ -1,4 +1,4 @@
-"""What the scripted model and the scripted tools do."""
+"""Defines the events of the scripted model and the scripted tools."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from journalsim.contract.model_call import ModelEventKind
 
 
 class AskedCall(NamedTuple):
-    """A tool call as the model asked for it."""
+    """A tool call as the model requested it."""
 
     call_id: str
     name: str
@@ -22,13 +22,13 @@ class ModelCalled(EventRecord):
     """The system called the model.
 
     Attributes:
-        run: the run that asks.
+        run: the run that calls.
         turn: the turn that answers, such as ``model.turn2``.
         attempt: 1, or more for a retry.
         purpose: ``turn`` or ``compaction``.
         who: ``lead``, or ``sub:NAME`` for a sub-agent.
         session: the conversation.
-        context: what the model is given; None if the harness did not see it.
+        context: the items that the model received; None if the harness did not see them.
     """
 
     kind: ClassVar[str] = "model.called"
@@ -44,13 +44,13 @@ class ModelCalled(EventRecord):
 
 @record
 class ModelChunk(EventRecord):
-    """A chunk of the model's stream was handed over.
+    """The model handed over a chunk of its stream.
 
     Attributes:
-        run: the run that asked.
-        message: such as ``model.turn2``, or ``model.turn2.m2`` for a further message of the turn.
-        part: what the chunk carries.
-        text: of the chunk.
+        run: the run that called.
+        message: name of the message, such as ``model.turn2``, or ``model.turn2.m2`` for a further message of the turn.
+        part: content of the chunk.
+        text: text of the chunk.
         chunk: its number within the turn, from 1.
         provider_id: the provider's id of the message at this moment.
         call_id: the call, for chunks of tool calls.
@@ -71,10 +71,10 @@ class ModelChunk(EventRecord):
 
 @record
 class ModelCompleted(EventRecord):
-    """The finish of a message was handed over.
+    """The model handed over the finish of a message.
 
     Attributes:
-        run: the run that asked.
+        run: the run that called.
         message: the message.
         text: its whole text.
         reasoning: its whole reasoning.
@@ -101,7 +101,7 @@ class ModelFailed(EventRecord):
     """The model's stream broke with an error.
 
     Attributes:
-        run: the run that asked.
+        run: the run that called.
         message: the message under way.
         error: the provider's word.
     """
@@ -118,7 +118,7 @@ class ModelEndedSilently(EventRecord):
     """The model's stream ended without a finish.
 
     Attributes:
-        run: the run that asked.
+        run: the run that called.
         message: the message under way.
     """
 
@@ -133,7 +133,7 @@ class ModelClosed(EventRecord):
     """The system closed the model's stream before its end.
 
     Attributes:
-        run: the run that asked.
+        run: the run that called.
         message: the message under way.
     """
 
@@ -150,8 +150,8 @@ class ToolStarted(EventRecord):
     Attributes:
         run: the run.
         call_id: the call.
-        name: of the tool.
-        arguments: as the system passed them.
+        name: name of the tool.
+        arguments: the arguments as the system passed them.
     """
 
     kind: ClassVar[str] = "tool.started"
@@ -169,7 +169,7 @@ class ToolEffect(EventRecord):
     Attributes:
         run: the run.
         call_id: the call.
-        count: how often the effect of this call happened, from 1.
+        count: how often the effect of this call has happened, from 1.
     """
 
     kind: ClassVar[str] = "tool.effect"
@@ -198,7 +198,7 @@ class ToolReturned(EventRecord):
 
 @record
 class ToolFailed(EventRecord):
-    """A tool raised.
+    """A tool raised an error.
 
     Attributes:
         run: the run.

@@ -1,4 +1,4 @@
-"""The server's side: runs, stops, answers, live frames, processes and maintenance."""
+"""Defines the events of the server: runs, stops, answers, live frames, processes and maintenance."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class RunAccepted(EventRecord):
 
 @record
 class RunRefused(EventRecord):
-    """``start`` was refused.
+    """``start`` refused the user's message.
 
     Attributes:
         key: idempotency key of the request.
@@ -48,7 +48,7 @@ class RunRefused(EventRecord):
 
 @record
 class RunEnded(EventRecord):
-    """The end of a run was announced.
+    """The system announced the end of a run.
 
     Attributes:
         run: the run.
@@ -64,12 +64,12 @@ class RunEnded(EventRecord):
 
 @record
 class StopDelivered(EventRecord):
-    """``stop`` was called on the adapter.
+    """The harness called ``stop`` on the adapter.
 
     Attributes:
-        run: the run that is to stop.
+        run: the run to stop.
         named: the same.
-        mode: what the stop does to the run.
+        mode: the effect of the stop on the run.
         active: the runs that had not ended.
     """
 
@@ -85,7 +85,7 @@ class StopAnswered(EventRecord):
     """``stop`` returned or raised.
 
     Attributes:
-        run: the run that was to stop.
+        run: the run to stop.
         named: the same.
         answer: ``stopping``, ``ended`` or ``unknown``; ``error`` if it raised.
     """
@@ -98,7 +98,7 @@ class StopAnswered(EventRecord):
 
 @record
 class AnswerDelivered(EventRecord):
-    """``answer`` was called on the adapter.
+    """The harness called ``answer`` on the adapter.
 
     Attributes:
         run: the run.
@@ -132,10 +132,10 @@ class AnswerAnswered(EventRecord):
 
 @record
 class ReaderDisconnected(EventRecord):
-    """The server noticed that a client is gone.
+    """The server noticed that a client disconnected.
 
     Attributes:
-        client: which.
+        client: name of the client.
         active: the runs that had not ended.
     """
 
@@ -150,13 +150,13 @@ class FramePublished(EventRecord):
 
     Attributes:
         run: the run of the frame.
-        frame: its kind.
+        frame: kind of the frame.
         message: the journal's id of the message, for message frames.
-        text: of the frame.
+        text: text of the frame.
         source: the provider's id of the message, if the frame has it.
         call_id: the call, for tool frames.
-        state: of the frame.
-        event_id: of the journal row behind the frame.
+        state: state of the frame.
+        event_id: id of the journal row behind the frame.
     """
 
     kind: ClassVar[str] = "frame.published"
@@ -172,7 +172,7 @@ class FramePublished(EventRecord):
 
 @record
 class ServerStarted(EventRecord):
-    """A server process is up.
+    """A server process started.
 
     Attributes:
         incarnation: number of the process, from 1.
@@ -194,7 +194,7 @@ class ServerCrashed(EventRecord):
     """The server process was killed.
 
     Attributes:
-        lose: what the disk lost; None if only memory was lost.
+        lose: the loss of the disk; None if only memory was lost.
     """
 
     kind: ClassVar[str] = "server.crashed"
@@ -208,8 +208,8 @@ class MaintenanceDone(EventRecord):
     Attributes:
         verb: ``annotate``, ``compact`` or ``clear``.
         session: the conversation.
-        item: the id of the row that was annotated.
-        metadata: the flags that were set.
+        item: the id of the annotated row.
+        metadata: the flags that it set.
     """
 
     kind: ClassVar[str] = "maintenance.done"

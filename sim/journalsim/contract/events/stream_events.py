@@ -1,4 +1,4 @@
-"""What client programs and the server do on the wire, connection by connection."""
+"""Defines the events of client programs and the server on the wire, connection by connection."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from journalsim.contract.events.event_record import EventRecord, record
 
 @record
 class StreamAsked(EventRecord):
-    """A program asked for a stream, a status or a history.
+    """A program requested a stream, a status or a history.
 
     Attributes:
-        what: what it asked for.
-        connection: number of the connection, from 1, of this client.
+        what: the resource that it requested.
+        connection: number of the client's connection, from 1.
         cursor: the cursor in the request, or None.
         applied: the cursor of its page; empty if there is none.
     """
@@ -30,10 +30,10 @@ class StreamAnswered(EventRecord):
     """The server answered a request for a stream with a status.
 
     Attributes:
-        client: who asked.
+        client: the client that requested it.
         connection: number of the connection.
         status: HTTP status.
-        content_type: of the answer.
+        content_type: content type of the answer.
         cursor: the cursor in the request, or None.
         session: the conversation.
     """
@@ -52,7 +52,7 @@ class StreamSent(EventRecord):
     """The server wrote a piece of a body.
 
     Attributes:
-        client: who reads it.
+        client: the client that reads it.
         connection: number of the connection.
         data: the bytes as text, undecodable ones as surrogates.
     """
@@ -68,9 +68,9 @@ class StreamClosed(EventRecord):
     """The server finished a body.
 
     Attributes:
-        client: who read it.
+        client: the client that read it.
         connection: number of the connection.
-        why: ``ended``, ``gone`` (the reader went away) or ``raised``.
+        why: ``ended``, ``gone`` (the reader disconnected) or ``raised``.
     """
 
     kind: ClassVar[str] = "stream.closed"
@@ -81,7 +81,7 @@ class StreamClosed(EventRecord):
 
 @record
 class StreamOver(EventRecord):
-    """An answer came to its end for the program.
+    """An answer ended for the program.
 
     Attributes:
         connection: number of the connection.
@@ -95,7 +95,7 @@ class StreamOver(EventRecord):
 
 @record
 class StreamGivenUp(EventRecord):
-    """A program will not ask again by itself.
+    """A program stopped reconnecting by itself.
 
     Attributes:
         reason: why.
@@ -107,10 +107,10 @@ class StreamGivenUp(EventRecord):
 
 @record
 class StreamEndless(EventRecord):
-    """The harness closed a program that asks again and again.
+    """The harness closed a program that reconnects again and again.
 
     Attributes:
-        connections: how many the program had.
+        connections: how many connections the program had.
         after_end: how many of them after the last run had ended; 0 if the bound on all connections was reached.
     """
 
@@ -124,7 +124,7 @@ class LinkBroke(EventRecord):
     """A fault of the link happened.
 
     Attributes:
-        fault: its kind.
+        fault: kind of the fault.
         direction: ``up`` to the server or ``down`` to the client.
         connection: number of the connection.
     """
@@ -140,9 +140,9 @@ class RequestDelivered(EventRecord):
     """A request reached the server.
 
     Attributes:
-        verb: what it asks for.
-        key: what it is about.
-        copy: from 1; above 1 for a duplicate.
+        verb: the requested verb.
+        key: the subject of the request.
+        copy: 1 for the original; above 1 for a duplicate.
     """
 
     kind: ClassVar[str] = "request.delivered"
@@ -153,11 +153,11 @@ class RequestDelivered(EventRecord):
 
 @record
 class RequestLost(EventRecord):
-    """A request was dropped on its way to the server.
+    """The link dropped a request on its way to the server.
 
     Attributes:
-        verb: what it asks for.
-        key: what it is about.
+        verb: the requested verb.
+        key: the subject of the request.
     """
 
     kind: ClassVar[str] = "request.lost"

@@ -1,4 +1,4 @@
-"""Mistakes around what is kept of a message that was cut short."""
+"""Seeded bugs of the stored content of interrupted messages."""
 
 from __future__ import annotations
 
@@ -10,22 +10,22 @@ from journalsim.contract.items import Item
 from journalsim.contract.ports import Ports
 from journalsim_reference.batch import Stamp
 from journalsim_reference.bugs.bug import Bug, with_parts
-from journalsim_reference.bugs.views import Retells, cut_short, stop_marker
+from journalsim_reference.bugs.views import AltersViews, cut_short, stop_marker
 from journalsim_reference.journal import Decision, Refused
 from journalsim_reference.stores.base import Store
 
 
-class _OnTheScreenOnly(Retells):
-    """The screen is fed from the stream, the journal from the completions."""
+class _OnTheScreenOnly(AltersViews):
+    """Feeds the screen from the stream and the journal from the completions."""
 
-    def retell(self, items: tuple[Item, ...]) -> Iterator[Item]:
+    def alter(self, items: tuple[Item, ...]) -> Iterator[Item]:
         yield from (item for item in items if not cut_short(item))
 
 
-class _ComparesTexts(Retells):
-    """Takes an interrupted message for stored when its text contains that of an answer before it."""
+class _ComparesTexts(AltersViews):
+    """Treats an interrupted message as stored when its text contains that of an earlier answer."""
 
-    def retell(self, items: tuple[Item, ...]) -> Iterator[Item]:
+    def alter(self, items: tuple[Item, ...]) -> Iterator[Item]:
         answers: list[str] = []
         for item in items:
             if not (cut_short(item) and any(answer in item.text for answer in answers)):
@@ -34,8 +34,8 @@ class _ComparesTexts(Retells):
                 answers.append(item.text)
 
 
-class _Abandons(Retells):
-    """Gives up on a worker that still unwinds when the next message arrives, and on what it has not saved."""
+class _Abandons(AltersViews):
+    """Abandons a worker that still unwinds when the next message arrives, with its unsaved text."""
 
     def __init__(self, store: Store, ports: Ports) -> None:
         super().__init__(store, ports)
@@ -49,14 +49,14 @@ class _Abandons(Retells):
                 self.abandoned += [run.run_id for run in active if run.state == "cancelling"]
         return decision
 
-    def retell(self, items: tuple[Item, ...]) -> Iterator[Item]:
+    def alter(self, items: tuple[Item, ...]) -> Iterator[Item]:
         yield from (item for item in items if not (cut_short(item) and item.run_id in self.abandoned))
 
 
-class _KeepsShells(Retells):
+class _KeepsShells(AltersViews):
     """Inserts the row of a message when the model is called, and fills it later."""
 
-    def retell(self, items: tuple[Item, ...]) -> Iterator[Item]:
+    def alter(self, items: tuple[Item, ...]) -> Iterator[Item]:
         for item in items:
             if stop_marker(item) and self._unanswered(item.run_id or ""):
                 yield Item(kind="assistant", id=f"{item.run_id}/m1", run_id=item.run_id, origin="model")
@@ -66,10 +66,10 @@ class _KeepsShells(Retells):
         return len(self.state.runs[run_id].messages) == 1
 
 
-class _StoresShellsAgain(Retells):
-    """Both the stop and the worker on its way out store a message of nothing but calls; they compare texts, if any."""
+class _StoresShellsAgain(AltersViews):
+    """Stores a message with nothing but calls twice: by the stop and by the unwinding worker, which compare texts."""
 
-    def retell(self, items: tuple[Item, ...]) -> Iterator[Item]:
+    def alter(self, items: tuple[Item, ...]) -> Iterator[Item]:
         done: list[str] = []
         for item in items:
             if item.kind == "tool_call":
@@ -89,20 +89,20 @@ class _StoresShellsAgain(Retells):
             yield item
 
 
-class _StripsThinking(Retells):
-    """Keeps of an interrupted message what can be shown as an answer."""
+class _StripsThinking(AltersViews):
+    """Stores only the visible text of an interrupted message."""
 
-    def retell(self, items: tuple[Item, ...]) -> Iterator[Item]:
+    def alter(self, items: tuple[Item, ...]) -> Iterator[Item]:
         for item in items:
             yield evolve(item, reasoning="") if cut_short(item) and not item.text else item
 
 
-KEPT = (
+INTERRUPTED_TEXTS = (
     Bug(
         name="screen-text-never-stored",
-        summary="Text of an interrupted message was on the screen, and was never stored.",
+        summary="Text of an interrupted message was displayed, and was never stored.",
         failure_mode="CX-3",
-        # After a crash nobody has stopped anything, and what was announced with its rows is gone all the same.
+        # After a crash no stop exists, and the text that was announced with its rows is gone all the same.
         trips=("partial-is-prefix", "acknowledged-is-durable"),
         build=with_parts(writer=_OnTheScreenOnly),
     ),
@@ -115,21 +115,21 @@ KEPT = (
     ),
     Bug(
         name="abandoned-worker-loses-text",
-        summary="A message that arrives while a stopped run unwinds takes away the text of that run.",
+        summary="A message that arrives while a stopped run unwinds deletes the text of that run.",
         failure_mode="CL-7",
         trips=("partial-is-prefix",),
         build=with_parts(writer=_Abandons),
     ),
     Bug(
         name="empty-shell-kept",
-        summary="A run that is stopped before the model has said anything leaves an empty message.",
+        summary="A run that is stopped before the model has sent anything leaves an empty message.",
         failure_mode="CX-4",
         trips=("no-empty-message",),
         build=with_parts(writer=_KeepsShells),
     ),
     Bug(
         name="empty-copies-pile-up",
-        summary="A message of nothing but tool calls is stored once more by each way out of a stopped run.",
+        summary="A message with nothing but tool calls is stored once more by each way out of a stopped run.",
         failure_mode="HW-14",
         trips=("no-empty-message",),
         build=with_parts(writer=_StoresShellsAgain),
