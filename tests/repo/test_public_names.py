@@ -45,7 +45,7 @@ NAMES = [
 ]
 """Changing this list is changing what others build on."""
 
-NOT_CALLABLE = ("INVARIANTS", "ModelEvent", "__version__")
+NOT_CALLABLE = ("Event", "INVARIANTS", "ModelEvent", "__version__")
 
 ADOPTER = '''\
 """A journal, and every way to judge it from Python, as an outside author writes it."""
