@@ -11,7 +11,7 @@ from journalsim.cli import COMMANDS
 from journalsim.cli.listing import KINDS
 from journalsim.hosts.loading import zoo
 from journalsim.oracle.invariants.judge import INVARIANTS
-from journalsim.scenario.shapes.problems import CODES
+from journalsim.scenario.codes import CODES
 
 # --- help --------------------------------------------------------------------------------------
 

@@ -10,6 +10,7 @@ from pathlib import Path
 ROOT = Path(__file__).parents[2]
 SOURCES = {"journalsim": ROOT / "sim", "journalsim_reference": ROOT / "reference_impl"}
 MODULES_AT_LEAST = 250  # a test that finds no modules passes: this one does not
+SHAPES_AT_LEAST = 15
 
 LAYERS: Mapping[str, int] = {
     "journalsim.contract": 0,
@@ -163,6 +164,19 @@ def test_journalsim_never_imports_the_reference_which_imports_the_contract_alone
         else:
             ours = {other for other in used if other.split(".")[0] == "journalsim"}
             assert not [other for other in ours if not within(other, REFERENCE_MAY_IMPORT)], name
+
+
+def test_the_library_of_shapes_knows_nothing_of_the_language() -> None:
+    library = ("journalsim.scenario.shapes",)
+    assert sum(within(name, library) for name in graph()) > SHAPES_AT_LEAST
+    outside = [
+        f"{name} -> {other}"
+        for name, used in graph().items()
+        if within(name, library)
+        for other in sorted(used)
+        if within(other, ("journalsim.scenario",)) and not within(other, library)
+    ]
+    assert not outside
 
 
 def test_a_third_party_package_is_imported_only_where_it_belongs() -> None:

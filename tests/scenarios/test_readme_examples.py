@@ -24,13 +24,14 @@ from journalsim.oracle.invariants.judge import INVARIANTS
 from journalsim.report.about import About
 from journalsim.report.ndjson import FORMAT as NDJSON_FORMAT
 from journalsim.report.text import failure_text, scenario_lines
+from journalsim.scenario.codes import CODES
 from journalsim.scenario.known_failures import load_known_failures
 from journalsim.scenario.loader import load_scenario
 from journalsim.scenario.schema import json_schema
-from journalsim.scenario.shapes.problems import CODES, ScenarioError
+from journalsim.scenario.shapes.problems import ScenarioError
 from journalsim.scenario.values.scenario import LANGUAGE_VERSION, Scenario
 from journalsim.scenario.words.conditions import COMBINATORS, EXPECTATIONS
-from journalsim.scenario.words.step_words import STEPS
+from journalsim.scenario.words.step_arguments import STEPS
 from journalsim.scenario.words.turn_words import PART
 from journalsim.search.execute import Executor, workspace
 from journalsim.search.saved import SAVED_FORMAT

@@ -20,7 +20,7 @@ from types import FrameType
 import click
 
 from journalsim.errors import Exit, SimError
-from journalsim.scenario.shapes.problems import did_you_mean
+from journalsim.scenario.shapes.near_words import did_you_mean
 from journalsim.version import __version__
 
 # command: (module, one line for --help)

@@ -8,7 +8,8 @@ import click
 
 from journalsim.errors import UsageError
 from journalsim.oracle.invariants.judge import INVARIANTS
-from journalsim.scenario.shapes.problems import CODES, did_you_mean
+from journalsim.scenario.codes import CODES
+from journalsim.scenario.shapes.near_words import did_you_mean
 
 KINDS = ("scenarios", "invariants", "bugs", "adapters", "faults", "losses", "failures", "coverage")
 WIDTH = 100  # as wide as a report

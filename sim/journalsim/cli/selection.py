@@ -11,7 +11,8 @@ from journalsim.errors import NothingSelectedError, UsageError
 from journalsim.oracle.invariants.judge import INVARIANTS
 from journalsim.scenario.builtin import builtin_folder
 from journalsim.scenario.files import find_scenarios, load_file
-from journalsim.scenario.shapes.problems import Problem, ScenarioError, did_you_mean
+from journalsim.scenario.shapes.near_words import did_you_mean
+from journalsim.scenario.shapes.problems import Problem, ScenarioError
 from journalsim.scenario.values.scenario import Scenario
 
 

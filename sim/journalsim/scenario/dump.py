@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from journalsim.scenario.loader import load_scenario
-from journalsim.scenario.shapes.nodes import List, Mapping, Node, Scalar
-from journalsim.scenario.shapes.printer import Path, Printer
+from journalsim.scenario.shapes.nodes import List, Mapping, Node, Path, Scalar
+from journalsim.scenario.shapes.printer import Printer
 from journalsim.scenario.shapes.problems import ScenarioError
 from journalsim.scenario.shapes.reading import Reading
 from journalsim.scenario.shapes.strict_yaml import Comment, decode, read_comments, read_nodes

@@ -8,7 +8,8 @@ from contextlib import suppress
 from pathlib import Path
 
 from journalsim.scenario.loader import load_scenario
-from journalsim.scenario.shapes.problems import Problem, ScenarioError, did_you_mean
+from journalsim.scenario.shapes.near_words import did_you_mean
+from journalsim.scenario.shapes.problems import Problem, ScenarioError
 from journalsim.scenario.shapes.strict_yaml import BYTES_MAX
 from journalsim.scenario.values.scenario import Scenario
 
@@ -71,7 +72,7 @@ def find_scenarios(paths: Iterable[Path]) -> list[Path]:
 
 
 def _below(folder: Path) -> list[Path]:
-    """Returns the scenarios below a folder, but not those in hidden folders, where failures are kept."""
+    """Returns the scenarios below a folder, but not those in hidden folders, where failures are stored."""
     files = [path for path in folder.rglob(f"*{SUFFIX}") if path.is_file()]
     return [path for path in files if not any(part.startswith(".") for part in path.relative_to(folder).parts)]
 

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
-from attrs import evolve, field, frozen
+from attrs import evolve, field, fields, frozen
 
 from journalsim.scenario.files import read_bytes
-from journalsim.scenario.shapes.composites import Key, ListOf, Record
+from journalsim.scenario.shapes.keys import Key
+from journalsim.scenario.shapes.lists import ListOf
 from journalsim.scenario.shapes.nodes import Node
 from journalsim.scenario.shapes.problems import ScenarioError
-from journalsim.scenario.shapes.reading import BAD, Reading
+from journalsim.scenario.shapes.reading import BAD, Bad, Reading
+from journalsim.scenario.shapes.records import Record
 from journalsim.scenario.shapes.scalars import Name, Text
 from journalsim.scenario.shapes.strict_yaml import read_nodes
-from journalsim.scenario.words.grammar import Version
+from journalsim.scenario.words.grammar import VERSION
 from journalsim.scenario.words.names import SCENARIO_NAME
 
 
@@ -50,35 +51,40 @@ class KnownFailures:
     expected: tuple[KnownFailure, ...] = ()
 
 
-@frozen(kw_only=True)
-class _Entry(Record):
+class _Entry(Record[KnownFailure]):
     """One entry, with its line."""
 
-    def read(self, node: Node, reading: Reading) -> Any:
+    def read(self, node: Node, reading: Reading) -> KnownFailure | Bad:
         found = super().read(node, reading)
-        return evolve(found, line=node.at.line) if isinstance(found, KnownFailure) else found
+        return BAD if isinstance(found, Bad) else evolve(found, line=node.at.line)
 
 
+_FAILURE = fields(KnownFailure)
 _ENTRY = _Entry(
     what="a known failure",
     cls=KnownFailure,
     keys={
-        "invariant": Key(Name(what="the id of an invariant", pattern="[a-z]+(-[a-z]+)*"), required=True),
-        "scenario": Key(SCENARIO_NAME),
-        "reason": Key(Text(what="a reason", one_line=True, empty=False), required=True),
+        "invariant": Key(
+            Name(what="the id of an invariant", pattern="[a-z]+(-[a-z]+)*"), _FAILURE.invariant, required=True
+        ),
+        "scenario": Key(SCENARIO_NAME, _FAILURE.scenario),
+        "reason": Key(Text(what="a reason", one_line=True, empty=False), _FAILURE.reason, required=True),
         "since": Key(
-            Name(what="a date", pattern="[0-9]{4}-[0-9]{2}-[0-9]{2}", form="such as 2026-11-27"), required=True
+            Name(what="a date", pattern="[0-9]{4}-[0-9]{2}-[0-9]{2}", form="such as 2026-11-27"),
+            _FAILURE.since,
+            required=True,
         ),
     },
 )
 _FILE = Record(
     what="a file of known failures",
     cls=KnownFailures,
-    build=lambda version, **values: KnownFailures(**values),
     keys={
-        "version": Key(Version(), required=True, default=None, doc="version of the language: 1"),
-        "adapter": Key(Text(what="an adapter", one_line=True, empty=False), required=True),
-        "expected": Key(ListOf(of=_ENTRY, what="a list of known failures", min=0)),
+        "version": VERSION,
+        "adapter": Key(
+            Text(what="an adapter", one_line=True, empty=False), fields(KnownFailures).adapter, required=True
+        ),
+        "expected": Key(ListOf(of=_ENTRY, what="a list of known failures", min=0), fields(KnownFailures).expected),
     },
 )
 

@@ -6,11 +6,12 @@ from attrs import evolve
 
 from journalsim.scenario.shapes.nodes import Mapping, Node
 from journalsim.scenario.shapes.problems import ScenarioError
-from journalsim.scenario.shapes.reading import Reading, TooManyProblems
+from journalsim.scenario.shapes.reading import TooManyProblems
 from journalsim.scenario.shapes.strict_yaml import read_nodes
 from journalsim.scenario.values.scenario import Scenario
 from journalsim.scenario.words.crosschecks import check_axes, check_observers, check_references
 from journalsim.scenario.words.grammar import SCENARIO
+from journalsim.scenario.words.scenario_reading import ScenarioReading
 
 
 def load_scenario(data: bytes, path: str, known_invariants: frozenset[str] | None = None) -> Scenario:
@@ -24,7 +25,7 @@ def load_scenario(data: bytes, path: str, known_invariants: frozenset[str] | Non
     Raises:
         ScenarioError: the file has problems; it names all of them.
     """
-    reading = Reading(path=path, lines=(), known_invariants=known_invariants)
+    reading = ScenarioReading(path=path, lines=(), known_invariants=known_invariants)
     try:
         scenario = _read(read_nodes(data, reading), reading)
     except TooManyProblems:
@@ -34,7 +35,7 @@ def load_scenario(data: bytes, path: str, known_invariants: frozenset[str] | Non
     return evolve(scenario, path=path)
 
 
-def _read(root: Node | None, reading: Reading) -> Scenario | None:
+def _read(root: Node | None, reading: ScenarioReading) -> Scenario | None:
     if root is None:
         return None
     if isinstance(root, Mapping) and root.get("actors") is None:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
-
+from journalsim.scenario.shapes.plain_data import Schema
 from journalsim.scenario.words.conditions import CONDITION
 from journalsim.scenario.words.grammar import SCENARIO
 
 
-def json_schema() -> dict[str, Any]:
+def json_schema() -> Schema:
     """Returns the language as a JSON Schema, draft-07.
 
     It accepts every file that the loader accepts; what one key says about

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import pytest
@@ -10,7 +11,22 @@ from journalsim.oracle.expectations.judging import COMBINATORS, PREDICATES, chec
 from journalsim.oracle.facts.facts import Facts
 from journalsim.oracle.invariants.verdict import Status, Verdict
 from journalsim.scenario.values.cast import ClientSpec, ModelSpec
-from journalsim.scenario.values.expect import Expect, Expectation
+from journalsim.scenario.values.expect import (
+    Arguments,
+    EqualViews,
+    Expect,
+    Expectation,
+    ItemAbsence,
+    ItemCount,
+    ItemMatch,
+    ItemView,
+    MessageOrder,
+    ModelCalls,
+    Refusal,
+    RunEnd,
+    TextMatch,
+    ToolExecutions,
+)
 from journalsim.scenario.values.moves import Step
 from journalsim.scenario.values.scenario import Scenario
 from journalsim.scenario.values.speech import CallTool, Finish, Text, Turn
@@ -30,8 +46,26 @@ def expects(*expectations: Expectation, **sometimes: Any) -> Scenario:
     )
 
 
+ARGUMENTS: Mapping[str, Callable[..., Arguments]] = {
+    "journal.contains": ItemMatch,
+    "journal.lacks": ItemAbsence,
+    "journal.count": ItemCount,
+    "journal.order": MessageOrder,
+    "view.equals": EqualViews,
+    "view.contains": ItemView,
+    "context.contains": ItemMatch,
+    "context.lacks": ItemMatch,
+    "run.ended": RunEnd,
+    "tool.executed": ToolExecutions,
+    "model.called": ModelCalls,
+    "request.refused": Refusal,
+}
+
+
 def says(name: str, line: int = 0, **arguments: Any) -> Expectation:
-    return Expectation(name=name, arguments=arguments, line=line)
+    if "text" in arguments:
+        arguments["text"] = TextMatch(**arguments["text"])
+    return Expectation(name=name, arguments=ARGUMENTS[name](**arguments), line=line)
 
 
 def judged(story: Story, *expectations: Expectation) -> list[Verdict]:
@@ -95,6 +129,14 @@ def test_description_quotes_texts_and_lists():
     assert verdict.violations[0].subject == "t1"
     (verdict,) = judged(stopped(), says("view.equals", of=("ann", "bob"), to="journal"))
     assert verdict.violations[0].promised.endswith("view.equals: {of: [ann, bob], to: journal}")
+    (verdict,) = judged(stopped(), says("view.contains", message="user9", of=("ann",)))
+    assert verdict.violations[0].promised.endswith("view.contains: {of: [ann], message: user9}")
+    (verdict,) = judged(stopped(), says("journal.count", kind="user", is_=9))
+    assert verdict.violations[0].promised.endswith("journal.count: {kind: user, is: 9}")
+    assert verdict.violations[0].subject is None
+    (verdict,) = judged(stopped(), says("tool.executed", call="t1", times=9))
+    assert verdict.violations[0].promised.endswith("tool.executed: {call: t1, times: 9}")
+    assert verdict.violations[0].subject == "t1"
 
 
 def test_journal_lacks_may_depend_on_what_was_shown():
@@ -114,8 +156,8 @@ def test_journal_lacks_may_depend_on_what_was_shown():
 @pytest.mark.parametrize(
     ("bounds", "expected"),
     [
-        ({"is": 2}, True),
-        ({"is": 1}, False),
+        ({"is_": 2}, True),
+        ({"is_": 1}, False),
         ({"at_least": 2}, True),
         ({"at_least": 3}, False),
         ({"at_most": 1}, False),
@@ -125,7 +167,7 @@ def test_journal_lacks_may_depend_on_what_was_shown():
 def test_journal_count(bounds: dict[str, int], expected: bool):
     story = Story().reads(C("t1"), C("t2"), R("t1"))
     assert holds(story, "journal.count", kind="tool_call", **bounds) is expected
-    assert not holds(story, "journal.count", kind="tool_result", state="failed", is_=1, **{"is": 1})
+    assert not holds(story, "journal.count", kind="tool_result", state="failed", is_=1)
 
 
 def test_journal_order_needs_all_of_them_in_this_order():
@@ -239,7 +281,7 @@ def test_sometimes_tells_line_by_line_what_a_case_met():
 
 
 def test_every_condition_of_the_language_can_be_judged():
-    assert set(PREDICATES) == set(EXPECTATIONS)
+    assert set(PREDICATES) == set(EXPECTATIONS) == set(ARGUMENTS)
     assert set(COMBINATORS) == set(WORDS)
 
 

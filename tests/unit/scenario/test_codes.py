@@ -8,10 +8,11 @@ from pathlib import Path
 import pytest
 
 import journalsim.scenario
+from journalsim.scenario.codes import CODES
 from journalsim.scenario.dump import format_text
 from journalsim.scenario.files import find_scenarios, load_file
 from journalsim.scenario.loader import load_scenario
-from journalsim.scenario.shapes.problems import CODES, ScenarioError
+from journalsim.scenario.shapes.problems import ScenarioError
 
 HEAD = "version: 1\nname: x\n"
 TAIL = "steps: [{client.send: Hi}]\n"

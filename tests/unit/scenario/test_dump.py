@@ -11,9 +11,9 @@ from attrs import evolve
 from journalsim.case import NEVER, Placement
 from journalsim.scenario.dump import checked, dump_scenario, format_text
 from journalsim.scenario.loader import load_scenario
+from journalsim.scenario.shapes.plain_data import Quoted
 from journalsim.scenario.shapes.printer import WIDTH, Printer, flow, height, scalar
 from journalsim.scenario.shapes.problems import ScenarioError
-from journalsim.scenario.shapes.scalars import Quoted
 from journalsim.scenario.values.cast import ClientSpec, ModelSpec, ToolSpec
 from journalsim.scenario.values.moves import Step, Timing
 from journalsim.scenario.values.scenario import Scenario

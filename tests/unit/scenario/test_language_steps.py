@@ -11,12 +11,27 @@ from journalsim.case import NEVER, Placement
 from journalsim.scenario.dump import dump_scenario
 from journalsim.scenario.loader import load_scenario
 from journalsim.scenario.shapes.problems import Problem
-from journalsim.scenario.values.expect import Exemption, Expectation
+from journalsim.scenario.values.expect import (
+    Arguments,
+    EqualViews,
+    Exemption,
+    Expectation,
+    ItemAbsence,
+    ItemCount,
+    ItemMatch,
+    ItemView,
+    MessageOrder,
+    ModelCalls,
+    Refusal,
+    RunEnd,
+    TextMatch,
+    ToolExecutions,
+)
 from journalsim.scenario.values.links import Cursor, LinkFault, LinkShape, Spot
 from journalsim.scenario.values.moves import VERBS, Step, Timing, Travel
 from journalsim.scenario.values.scenario import Scenario
 from journalsim.scenario.values.sweep import Axis, Sweep
-from journalsim.scenario.words.step_words import STEPS
+from journalsim.scenario.words.step_arguments import STEPS
 
 Load = Callable[[str], Scenario]
 Problems = Callable[[str], list[Problem]]
@@ -276,45 +291,57 @@ def test_a_scenario_says_whether_clients_watch_over_the_wire(load: Load) -> None
 # --- expectations --------------------------------------------------------------------------------
 
 
+def equals(text: str) -> TextMatch:
+    return TextMatch(equals=text)
+
+
 @pytest.mark.parametrize(
     ("text", "name", "arguments"),
     [
-        ("{message: model.turn1, state: open}", "journal.contains", {"message": "model.turn1", "state": "open"}),
-        ("{message: user1}", "journal.contains", {"message": "user1"}),
-        ("journal.contains: {kind: user, run: run1}", "journal.contains", {"kind": "user", "run": "run1"}),
-        ("journal.contains: {call: t1, text: x}", "journal.contains", {"call": "t1", "text": {"equals": "x"}}),
-        ("{kind: user, text: {equals: x}}", "journal.contains", {"kind": "user", "text": {"equals": "x"}}),
-        ("{kind: user, text: $answer}", "journal.contains", {"kind": "user", "text": {"equals": "$answer"}}),
+        (
+            "{message: model.turn1, state: open}",
+            "journal.contains",
+            ItemMatch(message="model.turn1", state="open"),
+        ),
+        ("{message: user1}", "journal.contains", ItemMatch(message="user1")),
+        ("journal.contains: {kind: user, run: run1}", "journal.contains", ItemMatch(kind="user", run="run1")),
+        ("journal.contains: {call: t1, text: x}", "journal.contains", ItemMatch(call="t1", text=equals("x"))),
+        ("{kind: user, text: {equals: x}}", "journal.contains", ItemMatch(kind="user", text=equals("x"))),
+        ("{kind: user, text: $answer}", "journal.contains", ItemMatch(kind="user", text=equals("$answer"))),
         (
             "{kind: user, text: {prefix_of: $answer}}",
             "journal.contains",
-            {"kind": "user", "text": {"prefix_of": "$answer"}},
+            ItemMatch(kind="user", text=TextMatch(prefix_of="$answer")),
         ),
-        ("{kind: user, text: {prefix_of: '$5'}}", "journal.contains", {"kind": "user", "text": {"prefix_of": "$5"}}),
+        (
+            "{kind: user, text: {prefix_of: '$5'}}",
+            "journal.contains",
+            ItemMatch(kind="user", text=TextMatch(prefix_of="$5")),
+        ),
         (
             "journal.lacks: {message: user1, unless: any_chunk_applied}",
             "journal.lacks",
-            {"message": "user1", "unless": "any_chunk_applied"},
+            ItemAbsence(message="user1", unless="any_chunk_applied"),
         ),
-        ("journal.count: {kind: user, is: 1}", "journal.count", {"kind": "user", "is": 1}),
-        ("journal.count: {at_least: 1, at_most: 2}", "journal.count", {"at_least": 1, "at_most": 2}),
-        ("journal.order: [user1, model.turn1]", "journal.order", {"messages": ("user1", "model.turn1")}),
-        ("view.equals: {of: client, to: journal}", "view.equals", {"of": ("client",), "to": "journal"}),
-        ("view.equals: {of: [client], to: client}", "view.equals", {"of": ("client",), "to": "client"}),
-        ("view.contains: {of: client, message: user1}", "view.contains", {"of": ("client",), "message": "user1"}),
-        ("context.contains: {call: t1}", "context.contains", {"call": "t1"}),
-        ("context.lacks: {message: user1}", "context.lacks", {"message": "user1"}),
+        ("journal.count: {kind: user, is: 1}", "journal.count", ItemCount(kind="user", is_=1)),
+        ("journal.count: {at_least: 1, at_most: 2}", "journal.count", ItemCount(at_least=1, at_most=2)),
+        ("journal.order: [user1, model.turn1]", "journal.order", MessageOrder(messages=("user1", "model.turn1"))),
+        ("view.equals: {of: client, to: journal}", "view.equals", EqualViews(of=("client",), to="journal")),
+        ("view.equals: {of: [client], to: client}", "view.equals", EqualViews(of=("client",), to="client")),
+        ("view.contains: {of: client, message: user1}", "view.contains", ItemView(of=("client",), message="user1")),
+        ("context.contains: {call: t1}", "context.contains", ItemMatch(call="t1")),
+        ("context.lacks: {message: user1}", "context.lacks", ItemMatch(message="user1")),
         (
             "run.ended: {run: run1, state: failed, cause: stopped}",
             "run.ended",
-            {"run": "run1", "state": "failed", "cause": "stopped"},
+            RunEnd(run="run1", state="failed", cause="stopped"),
         ),
-        ("tool.executed: {call: t1, times: 2}", "tool.executed", {"call": "t1", "times": 2}),
-        ("model.called: {turn: model.turn1, times: 0}", "model.called", {"turn": "model.turn1", "times": 0}),
-        ("request.refused: {of: first}", "request.refused", {"of": "first"}),
+        ("tool.executed: {call: t1, times: 2}", "tool.executed", ToolExecutions(call="t1", times=2)),
+        ("model.called: {turn: model.turn1, times: 0}", "model.called", ModelCalls(turn="model.turn1", times=0)),
+        ("request.refused: {of: first}", "request.refused", Refusal(of="first")),
     ],
 )
-def test_conditions(load: Load, text: str, name: str, arguments: dict[str, Any]) -> None:
+def test_conditions(load: Load, text: str, name: str, arguments: Arguments) -> None:
     expect = load(f"{SCRIPT}{SEND}expect: {{finally: [{text}], sometimes: [{text}]}}\n").expect
     assert expect.finally_ == expect.sometimes == (Expectation(name=name, arguments=arguments),)
     assert expect.finally_[0].line == 6
@@ -323,9 +350,10 @@ def test_conditions(load: Load, text: str, name: str, arguments: dict[str, Any])
 @pytest.mark.parametrize("word", ["exactly_one_of", "any_of", "all_of", "none_of"])
 def test_conditions_combine(load: Load, word: str) -> None:
     text = f"{SEND}expect: {{finally: [{{{word}: [{{kind: user}}, {{any_of: [kind: marker]}}]}}]}}\n"
-    marker = Expectation(name="any_of", parts=(Expectation(name="journal.contains", arguments={"kind": "marker"}),))
-    user = Expectation(name="journal.contains", arguments={"kind": "user"})
-    assert load(text).expect.finally_ == (Expectation(name=word, parts=(user, marker)),)
+    marker = Expectation(name="journal.contains", arguments=ItemMatch(kind="marker"))
+    user = Expectation(name="journal.contains", arguments=ItemMatch(kind="user"))
+    parts = (user, Expectation(name="any_of", parts=(marker,)))
+    assert load(text).expect.finally_ == (Expectation(name=word, parts=parts),)
 
 
 @pytest.mark.parametrize(

@@ -8,8 +8,8 @@ import pytest
 
 from journalsim.case import NEVER, Placement
 from journalsim.scenario.loader import load_scenario
+from journalsim.scenario.shapes.durations import UNITS_NS, duration_text
 from journalsim.scenario.shapes.problems import Problem, ScenarioError
-from journalsim.scenario.shapes.scalars import UNITS_NS, duration_text
 from journalsim.scenario.values.scenario import Scenario
 
 Load = Callable[[str], Scenario]
@@ -149,6 +149,13 @@ def test_lists_and_names_are_bounded(problems: Problems) -> None:
         ("E032", "a list of tags is too long", "at most 1000"),
         ("E032", "there are too many actors", "at most 100"),
     ]
+
+
+@pytest.mark.parametrize("limit", ["", ", limit: 5"])
+def test_the_limit_of_a_sweep_counts_among_its_names(problems: Problems, limit: str) -> None:
+    axes = ", ".join(f"a{n}: [never]" for n in range(101 - bool(limit)))
+    (problem,) = problems(f"sweep: {{{axes}{limit}}}\n")
+    assert (problem.code, problem.note) == ("E032", "at most 100")
 
 
 def test_missing_value_is_shown_at_its_key(codes: Codes) -> None:

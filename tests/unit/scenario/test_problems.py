@@ -9,16 +9,16 @@ import pytest
 
 from journalsim.errors import Exit, UsageError
 from journalsim.scenario.loader import load_scenario
+from journalsim.scenario.shapes.near_words import did_you_mean, nearest
 from journalsim.scenario.shapes.problems import (
     Problem,
     ScenarioError,
-    did_you_mean,
     listed,
-    nearest,
     printable,
     quoted,
     render,
 )
+from journalsim.scenario.words.other_words import OTHER_WORDS
 
 RACE = """\
 version: 1
@@ -164,4 +164,4 @@ def test_an_error_crosses_between_processes_with_its_problems() -> None:
     ],
 )
 def test_words_of_other_systems_lead_to_ours(word: str, known: tuple[str, ...], meant: str | None):
-    assert nearest(word, known) == meant
+    assert nearest(word, known, OTHER_WORDS) == meant

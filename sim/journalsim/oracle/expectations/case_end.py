@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from functools import cached_property
-from typing import Any
 
 from attrs import frozen
 
@@ -15,6 +14,7 @@ from journalsim.contract.items import Item
 from journalsim.history import EventOf
 from journalsim.oracle.facts.client_views import views_of
 from journalsim.oracle.facts.facts import NEVER, Facts
+from journalsim.scenario.values.expect import ItemMatch, TextMatch
 from journalsim.scenario.values.scenario import Scenario
 from journalsim.scenario.values.speech import Text
 
@@ -66,7 +66,7 @@ class CaseEnd:
 
     @cached_property
     def views(self) -> Mapping[str, tuple[Item, ...]]:
-        """What each client shows; one that was told nothing is missing."""
+        """What each client displays; a client that received nothing is missing."""
         shown: list[EventOf[ClientApplied | ClientReloaded | ClientView]] = []
         shown += self.facts.of(ClientApplied)
         shown += self.facts.of(ClientReloaded)
@@ -91,34 +91,35 @@ class CaseEnd:
         number = int(name.removeprefix("run"))
         return runs[number - 1] if number <= len(runs) else None
 
-    def selected(self, pairs: Iterable[tuple[Item, str | None]], arguments: Mapping[str, Any]) -> tuple[Item, ...]:
+    def selected(self, pairs: Iterable[tuple[Item, str | None]], wanted: ItemMatch) -> tuple[Item, ...]:
         """Returns the items that the selectors choose, whatever their state and text."""
         chosen = []
         for item, ref in pairs:
             fits = (
-                arguments.get("message") in (None, ref)
-                and arguments.get("kind") in (None, item.kind)
-                and arguments.get("call") in (None, item.call_id)
-                and ("run" not in arguments or item.run_id == self.run(arguments["run"]))
+                wanted.message in (None, ref)
+                and wanted.kind in (None, item.kind)
+                and wanted.call in (None, item.call_id)
+                and (wanted.run is None or item.run_id == self.run(wanted.run))
             )
             if fits:
                 chosen.append(item)
         return tuple(chosen)
 
-    def fitting(self, items: Iterable[Item], arguments: Mapping[str, Any]) -> tuple[Item, ...]:
-        """Returns the items whose state and text are as asked."""
+    def fitting(self, items: Iterable[Item], wanted: ItemMatch) -> tuple[Item, ...]:
+        """Returns the items whose state and text are as expected."""
         return tuple(
             item
             for item in items
-            if arguments.get("state") in (None, item.state) and self._text_fits(item.text, arguments.get("text"))
+            if wanted.state in (None, item.state) and self._text_fits(item.text, wanted.text or TextMatch())
         )
 
-    def _text_fits(self, text: str, match: Mapping[str, str] | None) -> bool:
-        if match is None:
-            return True
-        ((how, wanted),) = match.items()
-        wanted = self.labels.get(wanted.removeprefix("$"), wanted) if wanted.startswith("$") else wanted
-        return text == wanted if how == "equals" else wanted.startswith(text)
+    def _text_fits(self, text: str, match: TextMatch) -> bool:
+        equal = match.equals is None or text == self._whole(match.equals)
+        return equal and (match.prefix_of is None or self._whole(match.prefix_of).startswith(text))
+
+    def _whole(self, text: str) -> str:
+        """Returns the text that ``$label`` stands for, or the text itself."""
+        return self.labels.get(text.removeprefix("$"), text) if text.startswith("$") else text
 
     def any_chunk_applied(self, ref: str) -> bool:
         """Whether a client showed any text of a message before its run was stopped."""

@@ -7,9 +7,9 @@ that was cut off has no end, so nothing is expected of it.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import TypeVar
 
-from attrs import frozen
+from attrs import fields, frozen
 
 from journalsim.contract.events.client_events import ClientSent
 from journalsim.contract.events.model_events import ModelCalled
@@ -22,7 +22,21 @@ from journalsim.oracle.facts.client_views import told_apart
 from journalsim.oracle.facts.facts import Facts
 from journalsim.oracle.facts.row_lines import quoted, rows_text
 from journalsim.oracle.invariants.verdict import Status, Verdict, Violation
-from journalsim.scenario.values.expect import Expectation
+from journalsim.scenario.values.expect import (
+    Arguments,
+    EqualViews,
+    Expectation,
+    ItemAbsence,
+    ItemCount,
+    ItemMatch,
+    ItemView,
+    MessageOrder,
+    ModelCalls,
+    Refusal,
+    RunEnd,
+    TextMatch,
+    ToolExecutions,
+)
 from journalsim.scenario.values.scenario import Scenario
 
 EXPECT = "expect"
@@ -46,7 +60,7 @@ def check_expectations(scenario: Scenario, history: History, facts: Facts | None
 def met_sometimes(scenario: Scenario, history: History, facts: Facts | None = None) -> tuple[bool, ...]:
     """Returns for each line of ``expect.sometimes`` whether this case met it.
 
-    What nobody may expect of the adapter counts as met.
+    A line that needs a capability which the adapter does not declare counts as met.
     """
     end = CaseEnd(scenario, facts or Facts(history))
     claimed = history.capabilities
@@ -83,33 +97,44 @@ def _verdict(expectation: Expectation, end: CaseEnd) -> Verdict:
         found=outcome.found,
         evidence=tuple(sorted(read.position for read in end.facts.final_reads.values())),
         actual=rows_text(outcome.rows),
-        subject=expectation.arguments.get("message") or expectation.arguments.get("call"),
+        subject=_subject(expectation.arguments),
         line=expectation.line,
     )
     return Verdict(invariant=EXPECT, status=Status.VIOLATED, violations=(violation,), exercised=1)
 
 
+def _subject(arguments: Arguments | None) -> str | None:
+    """Returns the message or the tool call that a condition is about."""
+    if isinstance(arguments, ItemMatch):
+        return arguments.message or arguments.call
+    return arguments.call if isinstance(arguments, ToolExecutions) else None
+
+
 def describe(expectation: Expectation) -> str:
     """Returns an expectation as one line."""
-    if expectation.parts:
+    if expectation.arguments is None:
         return f"{expectation.name}: [{'; '.join(describe(part) for part in expectation.parts)}]"
-    words = ", ".join(f"{name}: {_value(value)}" for name, value in expectation.arguments.items())
+    given = {
+        attribute.name.rstrip("_"): getattr(expectation.arguments, attribute.name)
+        for attribute in sorted(fields(type(expectation.arguments)), key=lambda attribute: attribute.name != "of")
+    }
+    words = ", ".join(f"{name}: {_value(value)}" for name, value in given.items() if value is not None)
     return f"{expectation.name}: {{{words}}}"
 
 
-def _value(value: Any) -> str:
-    if isinstance(value, Mapping):
-        ((how, text),) = value.items()
-        text = text if text.startswith("$") else quoted(text)
-        return text if how == "equals" else f"{{{how}: {text}}}"
-    if isinstance(value, (list, tuple)):
-        return f"[{', '.join(str(part) for part in value)}]"
-    return str(value)
+def _value(value: TextMatch | str | int | tuple[str, ...]) -> str:
+    if isinstance(value, TextMatch):
+        return f"{{prefix_of: {_text(value.prefix_of or '')}}}" if value.equals is None else _text(value.equals)
+    return f"[{', '.join(value)}]" if isinstance(value, tuple) else str(value)
+
+
+def _text(text: str) -> str:
+    return text if text.startswith("$") else quoted(text)
 
 
 def evaluate(expectation: Expectation, end: CaseEnd) -> Outcome:
     """Judges one condition."""
-    if expectation.name not in COMBINATORS:
+    if expectation.arguments is not None:
         return PREDICATES[expectation.name](end, expectation.arguments)
     outcomes = [evaluate(part, end) for part in expectation.parts]
     held = [part for part, outcome in zip(expectation.parts, outcomes, strict=True) if outcome.holds]
@@ -132,7 +157,18 @@ COMBINATORS: Mapping[str, Callable[[int, int], bool]] = {
 
 # --- conditions ----------------------------------------------------------------------------------
 
-Arguments = Mapping[str, Any]
+A = TypeVar("A", bound=Arguments)
+Predicate = Callable[[CaseEnd, Arguments], Outcome]
+
+
+def _on(cls: type[A], judge: Callable[[CaseEnd, A], Outcome]) -> Predicate:
+    """Returns a judge of one class of arguments as a judge of any arguments."""
+
+    def judged(end: CaseEnd, arguments: Arguments) -> Outcome:
+        assert isinstance(arguments, cls), arguments
+        return judge(end, arguments)
+
+    return judged
 
 
 def _holds_item(where: str, chosen: Sequence[Item], fitting: Sequence[Item]) -> Outcome:
@@ -145,36 +181,37 @@ def _holds_item(where: str, chosen: Sequence[Item], fitting: Sequence[Item]) -> 
     return Outcome(holds=bool(fitting), found=found, rows=tuple(fitting or chosen))
 
 
-def _journal_contains(end: CaseEnd, arguments: Arguments) -> Outcome:
-    chosen = end.selected(end.journal, arguments)
-    return _holds_item("the journal", chosen, end.fitting(chosen, arguments))
+def _journal_contains(end: CaseEnd, wanted: ItemMatch) -> Outcome:
+    chosen = end.selected(end.journal, wanted)
+    return _holds_item("the journal", chosen, end.fitting(chosen, wanted))
 
 
-def _journal_lacks(end: CaseEnd, arguments: Arguments) -> Outcome:
-    there = _journal_contains(end, arguments)
-    excepted = arguments.get("unless") == "any_chunk_applied" and end.any_chunk_applied(arguments.get("message", ""))
+def _journal_lacks(end: CaseEnd, unwanted: ItemAbsence) -> Outcome:
+    there = _journal_contains(end, unwanted)
+    excepted = unwanted.unless == "any_chunk_applied" and end.any_chunk_applied(unwanted.message or "")
     if not there.holds and excepted:
         return Outcome(holds=False, found=f"{there.found}, although a client had shown some of it")
     return Outcome(holds=not there.holds, found=there.found, rows=there.rows)
 
 
-def _journal_count(end: CaseEnd, arguments: Arguments) -> Outcome:
-    rows = end.fitting(end.selected(end.journal, arguments), arguments)
-    least = arguments.get("is", arguments.get("at_least", 0))
-    most = arguments.get("is", arguments.get("at_most", len(rows)))
-    return Outcome(holds=least <= len(rows) <= most, found=f"the journal holds {len(rows)}", rows=rows)
+def _journal_count(end: CaseEnd, wanted: ItemCount) -> Outcome:
+    rows = end.fitting(end.selected(end.journal, wanted), wanted)
+    exact = wanted.is_ in (None, len(rows))
+    enough = wanted.at_least is None or wanted.at_least <= len(rows)
+    few = wanted.at_most is None or len(rows) <= wanted.at_most
+    return Outcome(holds=exact and enough and few, found=f"the journal holds {len(rows)}", rows=rows)
 
 
-def _journal_order(end: CaseEnd, arguments: Arguments) -> Outcome:
-    wanted = list(arguments["messages"])
+def _journal_order(end: CaseEnd, expected: MessageOrder) -> Outcome:
+    wanted = list(expected.messages)
     order = list(dict.fromkeys(ref for _, ref in end.journal if ref is not None and ref in wanted))
     found = f"the journal holds them as {', '.join(order)}" if order else "the journal holds none of them"
     return Outcome(holds=order == wanted, found=found, rows=tuple(i for i, ref in end.journal if ref in wanted))
 
 
-def _view_equals(end: CaseEnd, arguments: Arguments) -> Outcome:
-    other = arguments["to"]
-    for client in arguments["of"]:
+def _view_equals(end: CaseEnd, expected: EqualViews) -> Outcome:
+    other = expected.to
+    for client in expected.of:
         items = end.views.get(client, ())
         session = end.session(client)
         wanted = end.facts.journal.get(session, ()) if other == "journal" else end.views.get(other, ())
@@ -189,28 +226,28 @@ def _told(messages: Sequence[tuple[str, str]]) -> str:
     return ", ".join(f"{quoted(text)} ({state})" for text, state in messages) or "nothing"
 
 
-def _view_contains(end: CaseEnd, arguments: Arguments) -> Outcome:
+def _view_contains(end: CaseEnd, wanted: ItemView) -> Outcome:
     outcome = Outcome(holds=True, found="no client was named")
-    for client in arguments["of"]:
-        chosen = end.selected(end.view(client), arguments)
-        outcome = _holds_item(f"what {client} shows", chosen, end.fitting(chosen, arguments))
+    for client in wanted.of:
+        chosen = end.selected(end.view(client), wanted)
+        outcome = _holds_item(f"what {client} shows", chosen, end.fitting(chosen, wanted))
         if not outcome.holds:
             break
     return outcome
 
 
-def _context_contains(end: CaseEnd, arguments: Arguments) -> Outcome:
-    chosen = end.selected(end.context, arguments)
-    return _holds_item("the context", chosen, end.fitting(chosen, arguments))
+def _context_contains(end: CaseEnd, wanted: ItemMatch) -> Outcome:
+    chosen = end.selected(end.context, wanted)
+    return _holds_item("the context", chosen, end.fitting(chosen, wanted))
 
 
-def _context_lacks(end: CaseEnd, arguments: Arguments) -> Outcome:
-    there = _context_contains(end, arguments)
+def _context_lacks(end: CaseEnd, unwanted: ItemMatch) -> Outcome:
+    there = _context_contains(end, unwanted)
     return Outcome(holds=not there.holds, found=there.found, rows=there.rows)
 
 
-def _run_ended(end: CaseEnd, arguments: Arguments) -> Outcome:
-    name = arguments["run"]
+def _run_ended(end: CaseEnd, expected: RunEnd) -> Outcome:
+    name = expected.run
     run_id = end.run(name)
     if run_id is None:
         return Outcome(holds=False, found=f"there was no {name}: {len(end.facts.runs)} runs were accepted")
@@ -218,39 +255,39 @@ def _run_ended(end: CaseEnd, arguments: Arguments) -> Outcome:
     if ended is None:
         return Outcome(holds=False, found=f"the end of run {run_id} was not announced")
     state, cause = ended.data.state, ended.data.cause
-    holds = arguments.get("state") in (None, state) and arguments.get("cause") in (None, cause)
+    holds = expected.state in (None, state) and expected.cause in (None, cause)
     return Outcome(holds=holds, found=f"run {run_id} ended {state}" + (f" ({cause})" if cause else ""))
 
 
-def _tool_executed(end: CaseEnd, arguments: Arguments) -> Outcome:
-    tool = end.facts.tools.get(arguments["call"])
+def _tool_executed(end: CaseEnd, expected: ToolExecutions) -> Outcome:
+    tool = end.facts.tools.get(expected.call)
     times = len(tool.effects) if tool is not None else 0
-    return Outcome(holds=times == arguments["times"], found=f"it was carried out {times} times")
+    return Outcome(holds=times == expected.times, found=f"it was carried out {times} times")
 
 
-def _model_called(end: CaseEnd, arguments: Arguments) -> Outcome:
-    times = sum(event.subject == arguments["turn"] for event in end.facts.of(ModelCalled))
-    return Outcome(holds=times == arguments["times"], found=f"it was called {times} times")
+def _model_called(end: CaseEnd, expected: ModelCalls) -> Outcome:
+    times = sum(event.subject == expected.turn for event in end.facts.of(ModelCalled))
+    return Outcome(holds=times == expected.times, found=f"it was called {times} times")
 
 
-def _request_refused(end: CaseEnd, arguments: Arguments) -> Outcome:
-    keys = [e.data.key for e in end.facts.of(ClientSent) if e.data.label == arguments["of"]]
+def _request_refused(end: CaseEnd, expected: Refusal) -> Outcome:
+    keys = [e.data.key for e in end.facts.of(ClientSent) if e.data.label == expected.of]
     refused = [e for e in end.facts.of(RunRefused) if e.data.key in keys]
     return Outcome(holds=bool(refused), found="the request was " + ("refused" if refused else "not refused"))
 
 
-PREDICATES: Mapping[str, Callable[[CaseEnd, Arguments], Outcome]] = {
-    "journal.contains": _journal_contains,
-    "journal.lacks": _journal_lacks,
-    "journal.count": _journal_count,
-    "journal.order": _journal_order,
-    "view.equals": _view_equals,
-    "view.contains": _view_contains,
-    "context.contains": _context_contains,
-    "context.lacks": _context_lacks,
-    "run.ended": _run_ended,
-    "tool.executed": _tool_executed,
-    "model.called": _model_called,
-    "request.refused": _request_refused,
+PREDICATES: Mapping[str, Predicate] = {
+    "journal.contains": _on(ItemMatch, _journal_contains),
+    "journal.lacks": _on(ItemAbsence, _journal_lacks),
+    "journal.count": _on(ItemCount, _journal_count),
+    "journal.order": _on(MessageOrder, _journal_order),
+    "view.equals": _on(EqualViews, _view_equals),
+    "view.contains": _on(ItemView, _view_contains),
+    "context.contains": _on(ItemMatch, _context_contains),
+    "context.lacks": _on(ItemMatch, _context_lacks),
+    "run.ended": _on(RunEnd, _run_ended),
+    "tool.executed": _on(ToolExecutions, _tool_executed),
+    "model.called": _on(ModelCalls, _model_called),
+    "request.refused": _on(Refusal, _request_refused),
 }
 """Every condition by name."""

@@ -2,91 +2,83 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable
-from typing import Any
+from typing import Generic, TypeVar
 
 from attrs import frozen
 
 from journalsim.scenario.shapes.nodes import List, Mapping, Node, Scalar
-from journalsim.scenario.shapes.reading import BAD, Reading
-from journalsim.scenario.shapes.scalars import Data, ScalarShape, Schema, Shape
+from journalsim.scenario.shapes.plain_data import Data, Schema
+from journalsim.scenario.shapes.reading import BAD, Bad, Reading
+from journalsim.scenario.shapes.shape import Shape, T
+
+S = TypeVar("S")
+
+
+class Form(ABC, Generic[T]):
+    """One way to write a value; it need not be able to write every value."""
+
+    @abstractmethod
+    def read(self, node: Node, reading: Reading) -> T | Bad:
+        """Returns the value of a node, or ``BAD`` after reporting what is wrong with it."""
+
+    @abstractmethod
+    def write(self, value: T) -> Data | Bad:
+        """Returns the plain data that reads as ``value``, or ``BAD`` if this form cannot write the value."""
+
+    @abstractmethod
+    def schema(self) -> Schema:
+        """Returns the JSON Schema of this form."""
 
 
 @frozen(kw_only=True)
-class Short:
-    """A short form: ``wrap`` makes the value of what stands there, ``unwrap`` goes back where that loses nothing."""
+class Short(Form[T], Generic[S, T]):
+    """A short form.
 
-    shape: Shape
-    wrap: Callable[[Any], Any]
-    unwrap: Callable[[Any], Any]
+    Attributes:
+        shape: what may stand there.
+        wrap: makes the value.
+        unwrap: the way back, which may lose something; None where there is none.
+    """
 
-    def read(self, node: Node, reading: Reading) -> Any:
-        """Returns the wrapped value."""
-        value = self.shape.read(node, reading)
-        return BAD if value is BAD else self.wrap(value)
+    shape: Shape[S]
+    wrap: Callable[[S], T]
+    unwrap: Callable[[T], S | None]
 
-    def fits(self, value: Any) -> bool:
-        """Tells whether this form can say the value."""
+    def read(self, node: Node, reading: Reading) -> T | Bad:
+        found = self.shape.read(node, reading)
+        return BAD if isinstance(found, Bad) else self.wrap(found)
+
+    def write(self, value: T) -> Data | Bad:
         inner = self.unwrap(value)
-        return inner is not None and bool(self.wrap(inner) == value)
+        return BAD if inner is None or self.wrap(inner) != value else self.shape.write(inner)
+
+    def schema(self) -> Schema:
+        return self.shape.schema()
 
 
 @frozen(kw_only=True)
-class Forms(Shape):
+class Forms(Shape[T]):
     """A value with a short form as scalar or list, besides a long one as mapping."""
 
     what: str
-    scalar: Short | None = None
-    list: Short | None = None
-    mapping: Shape | None = None
+    scalar: Form[T] | None = None
+    list: Form[T] | None = None
+    mapping: Shape[T] | None = None
 
-    def read(self, node: Node, reading: Reading) -> Any:
+    def read(self, node: Node, reading: Reading) -> T | Bad:
         forms = {Scalar: self.scalar, List: self.list, Mapping: self.mapping}
         form = forms[type(node)]
         return self.wrong(node, reading) if form is None else form.read(node, reading)
 
-    def write(self, value: Any) -> Data:
+    def write(self, value: T) -> Data:
         for form in (self.scalar, self.list):
-            if form is not None and form.fits(value):
-                return form.shape.write(form.unwrap(value))
+            written = BAD if form is None else form.write(value)
+            if not isinstance(written, Bad):
+                return written
         assert self.mapping is not None, value
         return self.mapping.write(value)
 
     def schema(self) -> Schema:
-        shapes = [form.shape for form in (self.scalar, self.list) if form is not None]
-        return {"anyOf": [shape.schema() for shape in (*shapes, self.mapping) if shape is not None]}
-
-
-@frozen(kw_only=True)
-class WordOr(ScalarShape):
-    """A fixed word, which stands for itself, or something else."""
-
-    word: str
-    other: ScalarShape
-    what: str
-
-    def read_scalar(self, node: Scalar, reading: Reading) -> Any:
-        return self.word if node.text == self.word else self.other.read(node, reading)
-
-    def write(self, value: Any) -> Data:
-        return value if value == self.word else self.other.write(value)
-
-    def schema(self) -> Schema:
-        return {"anyOf": [{"const": self.word}, self.other.schema()]}
-
-
-@frozen
-class Defined(Shape):
-    """A shape with a name in the JSON Schema, which may contain itself."""
-
-    name: str
-    get: Callable[[], Shape]
-
-    def read(self, node: Node, reading: Reading) -> Any:
-        return self.get().read(node, reading)
-
-    def write(self, value: Any) -> Data:
-        return self.get().write(value)
-
-    def schema(self) -> Schema:
-        return {"$ref": f"#/definitions/{self.name}"}
+        return {"anyOf": [form.schema() for form in (self.scalar, self.list, self.mapping) if form is not None]}

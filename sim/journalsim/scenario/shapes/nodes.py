@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import Literal
+from typing import Literal, TypeAlias
 
 from attrs import field, frozen
 
@@ -86,6 +86,9 @@ class Mapping:
 
 
 Node = Scalar | List | Mapping
+
+Path: TypeAlias = tuple[str | int, ...]
+"""The keys and numbers that lead from the root of a file to a part of it."""
 
 
 def kind_of(text: str) -> ScalarKind:

@@ -1,20 +1,17 @@
 """Printing plain data as canonical YAML.
 
 A collection goes on one line where it fits and is shallow; everything else is
-spread over lines.  Words are bare, texts are in quotes; long ones are folded
-and those of several lines are blocks.  :class:`Printer` tells at which line
-each part came out, so that comments find their place again.
+spread over lines.  Words are bare, texts are in quotes; long texts are folded
+and texts of several lines are blocks.  :class:`Printer` records the line at
+which each part begins, so that comments can be put back.
 """
 
 from __future__ import annotations
 
 import re
-from typing import Any, TypeAlias
 
-from journalsim.scenario.shapes.nodes import kind_of
-from journalsim.scenario.shapes.scalars import Quoted
-
-Path: TypeAlias = tuple[str | int, ...]
+from journalsim.scenario.shapes.nodes import Path, kind_of
+from journalsim.scenario.shapes.plain_data import Data, Quoted
 
 WIDTH = 110  # columns: two files side by side on a wide screen
 FLOW_HEIGHT = 2  # levels of brackets that a reader takes in at a glance
@@ -28,26 +25,26 @@ class Printer:
 
     Attributes:
         lines: the text, line by line.
-        places: which line shows the beginning of each part, by its path.
+        places: the line at which each part begins, by its path.
     """
 
     def __init__(self) -> None:
         self.lines: list[str] = []
         self.places: dict[Path, int] = {}
 
-    def document(self, data: dict[str, Any]) -> str:
+    def document(self, data: dict[str, Data]) -> str:
         """Returns the text of a mapping."""
         self._block_mapping(data, (), "")
         return "".join(f"{line}\n" for line in self.lines)
 
-    def _block_mapping(self, data: dict[str, Any], path: Path, indent: str, first: str | None = None) -> None:
-        """Prints one key a line; ``first`` is the beginning of the first line, such as ``  - ``."""
+    def _block_mapping(self, data: dict[str, Data], path: Path, indent: str, first: str | None = None) -> None:
+        """Prints one key a line; ``first`` replaces the indent of the first line, such as ``  - ``."""
         for key, value in data.items():
             lead = indent if first is None else first
             first = None
             self._entry(f"{lead}{scalar(key)}:", value, (*path, key), indent)
 
-    def _entry(self, lead: str, value: Any, path: Path, indent: str) -> None:
+    def _entry(self, lead: str, value: Data, path: Path, indent: str) -> None:
         self.places[path] = len(self.lines)
         one_line = f"{lead} {flow(value)}" if self._fits_flow(value, path) else ""
         if one_line and (len(one_line) <= WIDTH or not isinstance(value, dict | list | Quoted)):
@@ -59,16 +56,17 @@ class Printer:
             self.lines.append(lead)
             self._block_list(value, path, f"{indent}  ")
         else:
+            assert isinstance(value, Quoted), value
             self.lines += _long_text(lead, value, f"{indent}  ")
 
-    def _fits_flow(self, value: Any, path: Path) -> bool:
-        """Tells whether brackets suit the value: never for whole sections."""
+    def _fits_flow(self, value: Data, path: Path) -> bool:
+        """Returns whether the value goes in brackets; a whole section never does."""
         if isinstance(value, Quoted):
             return "\n" not in value.rstrip("\n") or not _is_block(value)
         section = len(path) == 1 and (isinstance(value, dict) or height(value) > 1)
         return not value or (not section and height(value) <= FLOW_HEIGHT)
 
-    def _block_list(self, data: list[Any], path: Path, indent: str) -> None:
+    def _block_list(self, data: list[Data], path: Path, indent: str) -> None:
         for number, item in enumerate(data):
             here = (*path, number)
             self.places[here] = len(self.lines)
@@ -78,14 +76,14 @@ class Printer:
                 self.lines.append(f"{indent}- {flow(item)}")
 
 
-def height(value: Any) -> int:
-    """Returns how many levels of collections there are."""
+def height(value: Data) -> int:
+    """Returns the number of levels of collections."""
     if isinstance(value, dict | list):
         return 1 + max((height(item) for item in (value.values() if isinstance(value, dict) else value)), default=0)
     return 0
 
 
-def flow(value: Any) -> str:
+def flow(value: Data) -> str:
     """Returns the value on one line."""
     if isinstance(value, dict):
         return "{" + ", ".join(f"{scalar(key)}: {flow(item)}" for key, item in value.items()) + "}"
@@ -94,8 +92,8 @@ def flow(value: Any) -> str:
     return scalar(value)
 
 
-def scalar(value: Any) -> str:
-    """Returns a scalar as YAML: a word bare if every reader of YAML takes it for a word."""
+def scalar(value: Data) -> str:
+    """Returns a scalar as YAML; a word is bare if every reader of YAML reads it as a word."""
     if value is None:
         return "null"
     if isinstance(value, bool):
@@ -118,7 +116,7 @@ def _escaped(character: str) -> str:
 
 
 def _is_block(text: str) -> bool:
-    """Tells whether a block can hold the text: nothing invisible, no space at a line's end or at the beginning."""
+    """Returns whether a block can hold the text: nothing invisible, no space at a line's end or at the beginning."""
     lines = text.removesuffix("\n").split("\n")
     plain = all(line.isprintable() and line == line.rstrip() for line in lines)
     return plain and bool(lines[0] and lines[-1]) and not text.startswith(" ")

@@ -1,78 +1,19 @@
-"""What is wrong with a scenario file, said so that its author can mend it.
+"""Problems of a file, rendered so that its author can correct it.
 
 Every problem has a stable code, a place, one sentence, a note beside the caret
-and, where there is one, a next step.  The codes are documented in :data:`CODES`.
+and, where there is one, a next step.
 """
 
 from __future__ import annotations
 
 import json
 import unicodedata
-from collections.abc import Iterable, Mapping, Sequence
-from difflib import get_close_matches
+from collections.abc import Iterable, Sequence
 from typing import Literal
 
 from attrs import frozen
 
 from journalsim.errors import UsageError
-
-CODES: Mapping[str, str] = {
-    # the file and its YAML
-    "E001": "the file or folder cannot be read",
-    "E002": "the file is too large",
-    "E003": "the file is not UTF-8, or holds a character that YAML does not allow",
-    "E004": "the file is empty",
-    "E005": "the YAML has a syntax error",
-    "E006": "lists and mappings are nested too deeply",
-    "E007": "aliases repeat too much of the file",
-    "E008": "YAML tags are not used in scenarios",
-    "E009": "a file holds exactly one document",
-    "E010": "a key is given twice",
-    "E011": "merge keys are not used in scenarios",
-    "E012": "an alias names no earlier anchor",
-    "E013": "a key is not a plain word",
-    "E014": "there are too many problems to show",
-    "E015": "a folder holds no scenarios",
-    "E016": "a comment has no place in the canonical form",
-    # values
-    "E020": "a value is of the wrong kind",
-    "E021": "a time needs a unit",
-    "E022": "a time cannot be read, or is out of range",
-    "E023": "a number cannot be read, or is out of range",
-    "E024": "a text needs quotes",
-    "E025": "a value is none of the allowed words",
-    "E026": "a point or placement cannot be read",
-    "E027": "a name is not well formed, or is taken",
-    "E028": "the version of the language is not known",
-    "E029": "something is empty that must not be",
-    "E030": "a key is missing",
-    "E031": "keys exclude one another",
-    "E032": "something is too long",
-    # unknown words
-    "E101": "a key is not known",
-    "E102": "an actor is not known",
-    "E103": "an action is not known",
-    "E104": "an expectation is not known",
-    "E105": "a capability is not known",
-    "E106": "a policy is not known",
-    "E107": "an invariant is not known",
-    "E108": "a step is not written as actor.action",
-    # references within the file
-    "E201": "an axis is not in the sweep",
-    "E202": "an axis of the sweep is not used",
-    "E203": "no earlier step has the label",
-    "E204": "no text has the label",
-    "E205": "a tool call's id is used twice",
-    "E206": "a tool call is not in the model's script",
-    "E207": "clients observe each other in a circle",
-    "E208": "the sweep has more cases than its limit",
-    "E209": "a turn, message, chunk or run is not in the script",
-    "E210": "a scenario has no steps",
-    "E211": "a turn of the model ends not at all, or too early",
-    "E212": "a label is given twice",
-    "E213": "an axis of the sweep is used as something else than it sweeps",
-}
-"""Every code and what it means."""
 
 SOURCE_COLUMNS_MAX = 120  # of a source line, around the caret: more wraps in every terminal
 QUOTED_MAX = 40  # characters of the author's text within a message: enough to recognise it
@@ -80,17 +21,17 @@ QUOTED_MAX = 40  # characters of the author's text within a message: enough to r
 
 @frozen(kw_only=True)
 class Problem:
-    """One thing that is wrong.
+    """One thing that is wrong with a file.
 
     Attributes:
-        code: a key of :data:`CODES`.
+        code: stable name of the kind of problem.
         message: what is wrong, one line.
         path: the file, as the user gave it.
         line: from 1; 0 when the problem has no place in the file.
         column: in characters, from 1; 0 when only the line is known.
         length: how many characters to underline.
         source_line: the text of the line.
-        note: what stands beside the caret: what would be right.
+        note: what would be right; stands beside the caret.
         help: a next step.
         severity: an ``error`` keeps the scenario from running.
     """
@@ -115,7 +56,7 @@ class ScenarioError(UsageError):
         super().__init__(render(self.problems))
 
     def __reduce__(self) -> tuple[type[ScenarioError], tuple[tuple[Problem, ...]]]:
-        """Crosses between processes as its problems, not as its text."""
+        """Pickles the problems, not their text."""
         return type(self), (self.problems,)
 
 
@@ -142,7 +83,7 @@ def _block(problem: Problem) -> str:
 
 
 def _excerpt(problem: Problem) -> tuple[str, str]:
-    """Returns the part of the source line that matters, and the carets that go below it."""
+    """Returns the part of the source line around the problem, and the carets that go below it."""
     start = problem.column - 1
     first = max(0, start - SOURCE_COLUMNS_MAX // 2) if len(problem.source_line) > SOURCE_COLUMNS_MAX else 0
     part = problem.source_line[first : first + SOURCE_COLUMNS_MAX]
@@ -161,7 +102,7 @@ def _count(number: int, noun: str) -> str:
 
 
 def printable(text: str) -> str:
-    """Returns the text with everything that a terminal would obey replaced; one character stays one."""
+    """Returns the text with every control character replaced; its length stays the same."""
     return "".join(c if c.isprintable() else " " if c == "\t" else "\N{REPLACEMENT CHARACTER}" for c in text)
 
 
@@ -169,41 +110,6 @@ def quoted(text: str) -> str:
     """Returns the author's text in double quotes, short and safe for a terminal."""
     short = text if len(text) <= QUOTED_MAX else text[:QUOTED_MAX] + "…"
     return json.dumps(printable(short), ensure_ascii=False)
-
-
-OTHER_WORDS: Mapping[str, tuple[str, ...]] = {
-    # what other tools and systems call it; a word of ours that does not fit where it stands is no match
-    "interrupt": ("stop", "interrupted"),
-    "cancel": ("stop", "stopped"),
-    "abort": ("stop", "stopped"),
-    "stopped": ("interrupted",),
-    "cancelled": ("interrupted", "stopped"),
-    "canceled": ("interrupted", "stopped"),
-    "partial": ("interrupted", "open"),
-    "done": ("completed",),
-    "success": ("completed",),
-    "error": ("failed",),
-    "kill": ("crash",),
-    "refresh": ("reload",),
-    "retry": ("resubmit",),
-    "disconnect": ("detach",),
-    "reconnect": ("attach",),
-    "timeout": ("timed_out",),
-}
-
-
-def nearest(word: str, known: Iterable[str]) -> str | None:
-    """Returns the known word that was probably meant, if one is near or means the same elsewhere."""
-    words = sorted(known)
-    found = [ours for ours in OTHER_WORDS.get(word, ()) if ours in words]
-    found += get_close_matches(word[:QUOTED_MAX], words, n=1)
-    return found[0] if found else None
-
-
-def did_you_mean(word: str, known: Iterable[str]) -> str:
-    """Returns a help text with the nearest known word, or nothing."""
-    near = nearest(word, known)
-    return f"did you mean {quoted(near)}?" if near else ""
 
 
 def listed(words: Sequence[str]) -> str:

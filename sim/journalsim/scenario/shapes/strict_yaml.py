@@ -1,13 +1,13 @@
 """Strict YAML: bytes become nodes, and nothing in them becomes an object.
 
-The only module that knows PyYAML.  It takes PyYAML's *events* and builds the
-tree itself, so that depth, aliases, tags and repeated keys are under our
-control, and hostile input costs no more than a friendly file of the same size.
+Only this module uses PyYAML.  It takes PyYAML's *events* and builds the tree
+itself.  So it bounds depth and aliases, refuses tags and repeated keys, and
+spends no more time on hostile input than on a friendly file of the same size.
 The events come from libyaml where that is compiled in: a load then takes 1.3 ms
-instead of 5.  When libyaml refuses a file, PyYAML's
-own parser has the last word, so that messages do not depend on the machine.
-(libyaml allows what YAML 1.2 allows and PyYAML's parser does not: a tab between
-words, and a question mark in a bare text within brackets.)
+instead of 5.  When libyaml refuses a file, PyYAML's own parser decides, so that
+messages do not depend on the machine.  (libyaml allows what YAML 1.2 allows and
+PyYAML's parser does not: a tab between words, and a question mark in a bare
+text within brackets.)
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Iterator
-from typing import Any
+from typing import TypeAlias
 
 import yaml
 from attrs import frozen
@@ -24,15 +24,18 @@ from journalsim.scenario.shapes.nodes import List, Mapping, Node, Scalar, Span
 from journalsim.scenario.shapes.problems import quoted
 from journalsim.scenario.shapes.reading import Reading
 
-BYTES_MAX = 1024 * 1024  # a scenario has 15 to 40 lines; this is where a file is surely something else
+BYTES_MAX = 1024 * 1024  # a scenario has 15 to 40 lines; a file of this size is surely something else
 DEPTH_MAX = 40  # the language needs about 12; combinations of expectations nest
 EXPANDED_MAX = 10_000  # nodes that aliases add: a thousand times what a scenario repeats
 
-_FAST: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+Loader: TypeAlias = type[yaml.CSafeLoader] | type[yaml.SafeLoader]
+
+_FAST: Loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _FORBIDDEN = re.compile("[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _LINE = re.compile("\r\n|\r|\n")
 _FORBIDDEN_IN_TEXT = re.compile("[\ud800-\udfff]")
 _COMMENT = re.compile(r"(?:^|(?<=[ \t]))#.*")
+_VALUE_EVENTS = (yaml.ScalarEvent, yaml.CollectionStartEvent)
 _NOWHERE = Span(0, 0)
 
 
@@ -79,23 +82,28 @@ def read_nodes(data: bytes, reading: Reading) -> Node | None:
 
 
 def _compose(text: str, reading: Reading) -> Node | None:
-    error: Any = None
+    found = len(reading.problems)
+    error = yaml.MarkedYAMLError()
     for loader in (_FAST, yaml.SafeLoader):
-        found = len(reading.problems)
         try:
             return _Composer(text, reading, loader).document()
         except _Stop:
             return None
-        except yaml.YAMLError as problem:
+        except yaml.MarkedYAMLError as problem:
             del reading.problems[found:]
             error = problem
+    _report(error, _Places(text), reading)
+    return None
+
+
+def _report(error: yaml.MarkedYAMLError, places: _Places, reading: Reading) -> None:
+    """Reports a syntax error."""
+    assert error.problem_mark is not None, error
     mark = error.problem_mark.index
-    places = _Places(text)
-    at = places.span(mark, mark)
     context = f"{error.context}: " if error.context else ""
     note = f"begun on line {places.span(error.context_mark.index, 0).line}" if error.context_mark else ""
-    reading.error("E005", at, f"the YAML cannot be read: {context}{error.problem}", note=note)
-    return None
+    message = f"the YAML cannot be read: {context}{error.problem}"
+    reading.error("E005", places.span(mark, mark), message, note=note)
 
 
 @frozen(kw_only=True)
@@ -110,8 +118,7 @@ class Comment:
 def read_comments(text: str) -> list[Comment]:
     """Returns the comments of a file that :func:`read_nodes` accepts."""
     masked = list(text)
-    events: Iterator[Any] = yaml.parse(text, Loader=_FAST)
-    for event in events:
+    for event in yaml.parse(text, Loader=_FAST):
         if isinstance(event, yaml.ScalarEvent):
             start, end = _range(event)
             if event.style in ("|", ">"):
@@ -125,7 +132,9 @@ def read_comments(text: str) -> list[Comment]:
     return found
 
 
-def _range(event: Any) -> tuple[int, int]:
+def _range(event: yaml.Event) -> tuple[int, int]:
+    assert event.start_mark is not None, event
+    assert event.end_mark is not None, event
     return event.start_mark.index, event.end_mark.index
 
 
@@ -147,8 +156,8 @@ class _Places:
 class _Composer:
     """Builds nodes from the events of one file."""
 
-    def __init__(self, text: str, reading: Reading, loader: Any) -> None:
-        self._events: Iterator[Any] = yaml.parse(text, Loader=loader)
+    def __init__(self, text: str, reading: Reading, loader: Loader) -> None:
+        self._events: Iterator[yaml.Event] = yaml.parse(text, Loader=loader)
         self._places = _Places(text)
         self._reading = reading
         self._anchors: dict[str, Node | None] = {}
@@ -170,13 +179,14 @@ class _Composer:
             )
         return root
 
-    def _span(self, event: Any) -> Span:
+    def _span(self, event: yaml.Event) -> Span:
         return self._places.span(*_range(event))
 
-    def _node(self, event: Any, depth: int) -> Node:
+    def _node(self, event: yaml.Event, depth: int) -> Node:
         at = self._span(event)
         if isinstance(event, yaml.AliasEvent):
             return self._alias(str(event.anchor), at, depth)
+        assert isinstance(event, _VALUE_EVENTS), event
         if event.tag is not None:
             self._reading.error(
                 "E008", at, f"the tag {quoted(event.tag)} is not used in scenarios", note="leave it out"
@@ -188,7 +198,7 @@ class _Composer:
             self._anchors[event.anchor] = node
         return node
 
-    def _new(self, event: Any, at: Span, depth: int) -> Node:
+    def _new(self, event: yaml.ScalarEvent | yaml.CollectionStartEvent, at: Span, depth: int) -> Node:
         if isinstance(event, yaml.ScalarEvent):
             if wrong := _FORBIDDEN_IN_TEXT.search(event.value):
                 name = f"U+{ord(wrong.group()):04X}"
@@ -198,8 +208,8 @@ class _Composer:
             return Scalar(at=at, text=event.value, plain=not event.style)
         self._bound_depth(depth, at)
         if isinstance(event, yaml.SequenceStartEvent):
-            return self._list(event, at, depth)
-        return self._mapping(event, at, depth)
+            return self._list(at, depth)
+        return self._mapping(at, depth)
 
     def _bound_depth(self, depth: int, at: Span) -> None:
         if depth > DEPTH_MAX:
@@ -220,7 +230,7 @@ class _Composer:
         self._bound_depth(depth + node.height - 1, at)
         return node
 
-    def _list(self, event: Any, at: Span, depth: int) -> List:
+    def _list(self, at: Span, depth: int) -> List:
         items: list[Node] = []
         while not isinstance(event := next(self._events), yaml.SequenceEndEvent):
             items.append(self._node(event, depth + 1))
@@ -231,7 +241,7 @@ class _Composer:
             height=1 + max((item.height for item in items), default=0),
         )
 
-    def _mapping(self, event: Any, at: Span, depth: int) -> Mapping:
+    def _mapping(self, at: Span, depth: int) -> Mapping:
         entries: dict[str, tuple[Scalar, Node]] = {}
         while not isinstance(event := next(self._events), yaml.MappingEndEvent):
             key = self._node(event, depth + 1)
@@ -246,12 +256,13 @@ class _Composer:
         at = first[0].at if first and first[0].at.column == at.column else self._whole(at, event)
         return Mapping(at=at, entries=tuple(entries.values()), size=size, height=height)
 
-    def _whole(self, at: Span, end: Any) -> Span:
+    def _whole(self, at: Span, end: yaml.Event) -> Span:
         """Returns the span of a bracketed collection on one line; otherwise its first character."""
-        if end.end_mark.index == end.start_mark.index:
+        first, after = _range(end)
+        if first == after:
             return at
         start = at.column - 1 + self._places._starts[at.line - 1]
-        return self._places.span(start, end.end_mark.index)
+        return self._places.span(start, after)
 
     def _good_key(self, key: Node, entries: dict[str, tuple[Scalar, Node]]) -> bool:
         if not isinstance(key, Scalar):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Literal, get_args
 
 from attrs import field, frozen
 
@@ -58,7 +58,8 @@ class Spot:
     axis: str | None = None
 
 
-LINK_FAULTS = ("cut", "reset", "end", "half_open")
+LinkFaultKind = Literal["cut", "reset", "end", "half_open"]
+LINK_FAULTS: tuple[LinkFaultKind, ...] = get_args(LinkFaultKind)
 
 
 @frozen(kw_only=True)
@@ -69,7 +70,7 @@ class LinkFault:
         client: whose way.
         up: it strikes the direction to the server; without, the one to the client.
         kind: ``cut`` breaks it, what was sent before arrives; ``reset`` loses what has not arrived;
-            ``end`` ends the answer cleanly; ``half_open`` lets nothing through and tells nobody.
+            ``end`` ends the answer cleanly; ``half_open`` lets nothing through, without an error.
         spot: where.
         restore_ns: how long nobody can connect again.
         connection: which connection of the client, from 1; 0 means each.
@@ -78,7 +79,7 @@ class LinkFault:
 
     client: str
     up: bool = False
-    kind: Literal["cut", "reset", "end", "half_open"] = "cut"
+    kind: LinkFaultKind = "cut"
     spot: Spot = field(factory=Spot)
     restore_ns: int = 0
     connection: int = 1

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 from attrs import field, frozen
 
 from journalsim.case import Placement
 from journalsim.contract.capabilities import StopMode
+from journalsim.contract.events.event_record import Json
 from journalsim.scenario.values.disk_fault import MEMORY
 from journalsim.scenario.values.links import Cursor
 
@@ -94,7 +94,7 @@ class Step:
     travel: Travel = field(factory=Travel)
     call: str | None = None
     message: str | None = None
-    metadata: Mapping[str, Any] = field(factory=dict)
+    metadata: Mapping[str, Json] = field(factory=dict)
     lose: str = MEMORY
     cursor: Cursor | None = None
     away_ns: int = 0

@@ -3,44 +3,70 @@
 from __future__ import annotations
 
 from math import prod
-from typing import Any
 
-from attrs import evolve, frozen
+from attrs import evolve, fields, frozen
 
 from journalsim.case import Placement
-from journalsim.scenario.shapes.composites import Key, ListOf, MapOf, Record
+from journalsim.scenario.shapes.keys import Key
+from journalsim.scenario.shapes.lists import ListOf
+from journalsim.scenario.shapes.maps import Beside, MapBeside, MapOf
 from journalsim.scenario.shapes.nodes import List, Node, Scalar
 from journalsim.scenario.shapes.nodes import Mapping as MappingNode
-from journalsim.scenario.shapes.reading import BAD, Reading
-from journalsim.scenario.shapes.scalars import Choice, Data, Name, Number, Schema, Shape
+from journalsim.scenario.shapes.plain_data import Data, Schema
+from journalsim.scenario.shapes.reading import BAD, Bad, NameKind, Reading
+from journalsim.scenario.shapes.records import Record
+from journalsim.scenario.shapes.scalars import Choice, Name, Number
+from journalsim.scenario.shapes.shape import Shape
 from journalsim.scenario.values.sweep import CASES_MAX, Axis, Sweep
 from journalsim.scenario.words.cursor_words import CursorPlace, is_cursor
 from journalsim.scenario.words.disk_words import AxisValue, losses_of
 from journalsim.scenario.words.link_words import BYTES_MAX
-from journalsim.scenario.words.names import COUNT_MAX, POINT, PREFIX
+from journalsim.scenario.words.names import COUNT_MAX, PREFIX, words_of
+from journalsim.scenario.words.place_words import POINT
 
 _PLACE = AxisValue()
 _CURSOR = CursorPlace()
-_BYTE = Record(what="a place in a stream", keys={"byte": Key(Number(max=BYTES_MAX), required=True)})
-_FRAME = Record(what="a place in a stream", keys={"frame": Key(Number(max=COUNT_MAX), required=True)})
+
+# A place in a stream, as it is written. A docstring would become a description in the JSON Schema.
 
 
 @frozen(kw_only=True)
-class ValueShape(Shape):
+class _Byte:
+    byte: int
+
+
+@frozen(kw_only=True)
+class _Frame:
+    frame: int
+
+
+_BYTE = Record(
+    what="a place in a stream", cls=_Byte, keys={"byte": Key(Number(max=BYTES_MAX), fields(_Byte).byte, required=True)}
+)
+_FRAME = Record(
+    what="a place in a stream",
+    cls=_Frame,
+    keys={"frame": Key(Number(max=COUNT_MAX), fields(_Frame).frame, required=True)},
+)
+
+
+class ValueShape(Shape[Placement]):
     """One value of an axis: a moment, a cursor, or a place in a stream."""
 
     what: str = "a place"
 
-    def read(self, node: Node, reading: Reading) -> Any:
+    def read(self, node: Node, reading: Reading) -> Placement | Bad:
         if is_cursor(node):
             return _CURSOR.read(node, reading)
-        for kind, shape in (("byte", _BYTE), ("frame", _FRAME)):
-            if isinstance(node, MappingNode) and node.get(kind) is not None:
-                found = shape.read(node, reading)
-                return found if found is BAD else Placement(kind, number=found[kind])  # type: ignore[arg-type]
+        if isinstance(node, MappingNode) and node.get("byte") is not None:
+            byte = _BYTE.read(node, reading)
+            return BAD if isinstance(byte, Bad) else Placement("byte", number=byte.byte)
+        if isinstance(node, MappingNode) and node.get("frame") is not None:
+            frame = _FRAME.read(node, reading)
+            return BAD if isinstance(frame, Bad) else Placement("frame", number=frame.frame)
         return _PLACE.read(node, reading)
 
-    def write(self, value: Any) -> Data:
+    def write(self, value: Placement) -> Data:
         if value.kind == "cursor":
             return _CURSOR.write(value)
         return {value.kind: value.number} if value.kind in ("byte", "frame") else _PLACE.write(value)
@@ -50,30 +76,31 @@ class ValueShape(Shape):
 
 
 _VALUE = ValueShape()
+_AXIS = fields(Axis)
 _EVERY = Record(
     what="a sweep over everything",
     cls=Axis,
-    build=lambda **values: Axis(name="", **values),
+    given={"name": ""},
     keys={
         "every": Key(
-            Choice(("point", "step", "cursor", "byte", "frame"), "what to sweep"),
+            Choice(words_of(Axis, _AXIS.every), "what to sweep"),
+            _AXIS.every,
             required=True,
             doc="one case for every point, step, cursor, byte or frame",
         ),
-        "in": Key(ListOf(of=PREFIX, what="a list of beginnings"), "inside", doc="only names that begin like this"),
-        "since": Key(POINT, doc="the first of the points"),
-        "until": Key(POINT, doc="the last of the points"),
+        "in": Key(ListOf(of=PREFIX, what="a list of beginnings"), _AXIS.inside, doc="only names that begin like this"),
+        "since": Key(POINT, _AXIS.since, doc="the first of the points"),
+        "until": Key(POINT, _AXIS.until, doc="the last of the points"),
     },
 )
 
 
-@frozen(kw_only=True)
-class AxisShape(Shape):
+class AxisShape(Shape[Axis]):
     """The values of one axis: ``{every: …}``, or a list of places with at most one such entry."""
 
     what: str = "a list of places or {every: …}"
 
-    def read(self, node: Node, reading: Reading) -> Any:
+    def read(self, node: Node, reading: Reading) -> Axis | Bad:
         if isinstance(node, Scalar):
             return self.wrong(node, reading)
         if isinstance(node, MappingNode):
@@ -82,19 +109,20 @@ class AxisShape(Shape):
             return reading.error("E029", node.at, "an axis has no values", note="leave it out, or write [never]")
         return self._list(node, reading)
 
-    def _list(self, node: List, reading: Reading) -> Any:
+    def _list(self, node: List, reading: Reading) -> Axis | Bad:
         whole = [item for item in node.items if _is_every(item)]
-        values = [_VALUE.read(item, reading) for item in node.items if not _is_every(item)]
-        axes = [_EVERY.read(item, reading) for item in whole]
+        read = [_VALUE.read(item, reading) for item in node.items if not _is_every(item)]
+        values = tuple(value for value in read if not isinstance(value, Bad))
+        axes = [axis for axis in (_EVERY.read(item, reading) for item in whole) if not isinstance(axis, Bad)]
         if len(whole) > 1:
             return reading.error("E031", whole[1].at, "an axis has one {every: …}", note="list the beginnings in one")
-        if any(value is BAD for value in (*values, *axes)):
+        if len(values) + len(axes) < len(node.items):
             return BAD
         if losses_of((*values, *(Placement("point") for _ in axes))) is None:
             return reading.error("E031", node.at, "an axis has places or losses, not both")
-        return evolve(axes[0] if axes else Axis(name=""), values=tuple(values))
+        return evolve(axes[0] if axes else Axis(name=""), values=values)
 
-    def write(self, value: Any) -> Data:
+    def write(self, value: Axis) -> Data:
         every = [_EVERY.write(value)] if value.every else []
         if every and not value.values:
             return every[0]
@@ -109,16 +137,35 @@ def _is_every(node: Node) -> bool:
     return isinstance(node, MappingNode) and node.get("every") is not None
 
 
-@frozen(kw_only=True)
-class SweepShape(MapOf):
+class AxesShape(MapOf[Axis]):
+    """Axes by name. Each defines its name, as the axis of places or of losses."""
+
+    def read_entry(self, key: Scalar, value: Node, reading: Reading) -> Axis | Bad:
+        reading.define(NameKind("axis"), key.text, key.at)
+        found = self.of.read(value, reading)
+        if isinstance(found, Bad):
+            return BAD
+        reading.define(NameKind(f"axis of {'losses' if losses_of(found.values) else 'places'}"), key.text, key.at)
+        return evolve(found, name=key.text)
+
+
+_ENTRIES = MapBeside(
+    word="limit",
+    shape=Number(min=1, max=CASES_MAX),
+    others=AxesShape(what="a sweep", name=Name(what="the name of an axis"), of=AxisShape(), nullable=True),
+    last=True,
+)
+
+
+class SweepShape(Shape[Sweep]):
     """Axes by name, and the limit."""
 
-    def read(self, node: Node, reading: Reading) -> Any:
-        values = super().read(node, reading)
-        if values is BAD:
+    def read(self, node: Node, reading: Reading) -> Sweep | Bad:
+        found = _ENTRIES.read(node, reading)
+        if isinstance(found, Bad):
             return BAD
-        limit = values.pop("limit", Sweep().limit)
-        axes = tuple(evolve(axis, name=name) for name, axis in values.items())
+        axes = tuple(found.named.values())
+        limit = Sweep().limit if found.special is None else found.special
         cases = prod(len(axis.values) + bool(axis.every) for axis in axes)
         if cases > limit:
             at = node.span_of("limit") if isinstance(node, MappingNode) else node.at
@@ -126,25 +173,12 @@ class SweepShape(MapOf):
             return reading.error("E208", at, f"the sweep has at least {cases} cases, more than {limit}", help=help)
         return Sweep(axes=axes, limit=limit)
 
-    def read_entry(self, key: Scalar, value: Node, reading: Reading) -> Any:
-        if key.text not in self.special:
-            reading.define("axis", key.text, key.at)
-        reading.axis = key.text
-        found = super().read_entry(key, value, reading)
-        if isinstance(found, Axis):
-            reading.define(f"axis of {'losses' if losses_of(found.values) else 'places'}", key.text, key.at)
-        reading.axis = ""
-        return found
+    def write(self, value: Sweep) -> Data:
+        limit = None if value.limit == Sweep().limit else value.limit
+        return _ENTRIES.write(Beside(special=limit, named={axis.name: axis for axis in value.axes}))
 
-    def write(self, value: Any) -> Data:
-        limit = {"limit": value.limit} if value.limit != Sweep().limit else {}
-        return super().write({**{axis.name: axis for axis in value.axes}, **limit})
+    def schema(self) -> Schema:
+        return _ENTRIES.schema()
 
 
-SWEEP = SweepShape(
-    what="a sweep",
-    special={"limit": Number(min=1, max=CASES_MAX)},
-    name=Name(what="the name of an axis"),
-    of=AxisShape(),
-    nullable=True,
-)
+SWEEP = SweepShape()

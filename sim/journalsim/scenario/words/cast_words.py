@@ -1,93 +1,124 @@
-"""Actors: the model, the tools, and the people with their client programs."""
+"""Actors: the model, the tools, the people with their client programs, and the store."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Literal, TypeAlias
 
-from attrs import evolve, fields, frozen
+from attrs import evolve, fields
 
-from journalsim.scenario.shapes.composites import Key, MapOf, Record
+from journalsim.scenario.shapes.derived import Converted
+from journalsim.scenario.shapes.keys import AnyKey, Key, Mark
+from journalsim.scenario.shapes.maps import MapOf
 from journalsim.scenario.shapes.nodes import Mapping as MappingNode
 from journalsim.scenario.shapes.nodes import Node, Scalar, describe
-from journalsim.scenario.shapes.reading import Bad, Reading
-from journalsim.scenario.shapes.scalars import Choice, Data, Flag, Name, Schema, Shape
+from journalsim.scenario.shapes.one_key import AnyBranch, Branch
+from journalsim.scenario.shapes.plain_data import Data, Schema
+from journalsim.scenario.shapes.reading import BAD, Bad, Reading
+from journalsim.scenario.shapes.records import R, Record
+from journalsim.scenario.shapes.scalars import Choice, Flag, Name
+from journalsim.scenario.shapes.shape import Shape
 from journalsim.scenario.values.cast import ClientSpec, ModelSpec, StoreSpec, ToolSpec
 from journalsim.scenario.words.names import CLIENT, DURATION, WORD, words_of
+from journalsim.scenario.words.scenario_reading import of_scenario
 
 RESERVED = ("server", "maintenance", "clock", "store", "adapter", "request", "tool", "never")
 """Names that points and steps use for something else."""
 
-_IS = ("llm", "tool", "client", "store")
 _FIXED = {"model": "llm", "store": "store"}
 """Actors of which there is one, under a name of its own."""
 
-
-def _actor(kind: str, what: str, cls: Any, keys: Mapping[str, Key], **rules: Any) -> Record:
-    def build(is_: str, **values: Any) -> dict[str, Any]:
-        return values
-
-    def take(spec: Any) -> dict[str, Any]:
-        taken = {a.name: getattr(spec, a.name) for a in fields(cls)}
-        if taken.get("observes") is not None:
-            taken["session"] = None  # it is the other's
-        return {"is_": kind, **taken}
-
-    first = {"is": Key(Choice((kind,), "a kind of actor"), "is_", required=True, doc="llm, tool, client or store")}
-    return Record(what=what, cls=cls, build=build, take=take, keys={**first, **keys}, **rules)
+ActorSpec: TypeAlias = ModelSpec | ToolSpec | ClientSpec | StoreSpec
 
 
-_ACTORS: Mapping[str, Record] = {
-    "llm": _actor(
-        "llm",
-        "the model",
+def _actor(
+    kind: Literal["llm", "tool", "client", "store"],
+    what: str,
+    cls: type[R],
+    keys: Mapping[str, AnyKey[object]],
+    exclusive: tuple[tuple[str, str], ...] = (),
+) -> Record[R]:
+    """Returns the shape of a kind of actor; the name is added later."""
+    is_kind = Mark(Choice((kind,), "a kind of actor"), kind, doc="llm, tool, client or store")
+    return Record(what=what, cls=cls, given={"name": ""}, keys={"is": is_kind, **keys}, exclusive=exclusive)
+
+
+_MODEL, _TOOL, _CLIENT, _STORE = fields(ModelSpec), fields(ToolSpec), fields(ClientSpec), fields(StoreSpec)
+_CLIENT_SHAPE = _actor(
+    "client",
+    "a client",
+    ClientSpec,
+    {
+        "kind": Key(Choice(words_of(ClientSpec, _CLIENT.kind), "a kind of client"), _CLIENT.kind),
+        "observes": Key(CLIENT, _CLIENT.observes),
+        "session": Key(WORD, _CLIENT.session),
+        "latency": Key(DURATION, _CLIENT.latency_ns),
+        "retry": Key(DURATION, _CLIENT.retry_ns),
+        "wire": Key(Flag(), _CLIENT.wire),
+    },
+    exclusive=(("observes", "session"),),
+)
+
+
+def _without_session_of_the_other(client: ClientSpec) -> ClientSpec:
+    """Returns a client as it is written: one that observes another has no session of its own."""
+    return client if client.observes is None else evolve(client, session=ClientSpec(name=client.name).session)
+
+
+_ACTORS: Mapping[str, AnyBranch[ActorSpec]] = {
+    "llm": Branch[ModelSpec](
+        _actor(
+            "llm",
+            "the model",
+            ModelSpec,
+            {
+                "ids": Key(
+                    Choice(words_of(ModelSpec, _MODEL.ids), "what ids do"),
+                    _MODEL.ids,
+                    doc="what the provider's message ids do",
+                )
+            },
+        ),
         ModelSpec,
-        {"ids": Key(Choice(words_of(ModelSpec, "ids"), "what ids do"), doc="what the provider's message ids do")},
     ),
-    "tool": _actor(
-        "tool",
-        "a tool",
+    "tool": Branch[ToolSpec](
+        _actor(
+            "tool",
+            "a tool",
+            ToolSpec,
+            {
+                "duration": Key(DURATION, _TOOL.duration_ns, doc="how long a call takes"),
+                "approval": Key(Flag(), _TOOL.approval),
+                "agent": Key(Flag(), _TOOL.agent),
+            },
+        ),
         ToolSpec,
-        {
-            "duration": Key(DURATION, "duration_ns", doc="how long a call takes"),
-            "approval": Key(Flag()),
-            "agent": Key(Flag()),
-        },
     ),
-    "client": _actor(
-        "client",
-        "a client",
+    "client": Branch[ClientSpec](
+        Converted(written=_CLIENT_SHAPE, convert=lambda client: client, revert=_without_session_of_the_other),
         ClientSpec,
-        {
-            "kind": Key(Choice(words_of(ClientSpec, "kind"), "a kind of client")),
-            "observes": Key(CLIENT),
-            "session": Key(WORD),
-            "latency": Key(DURATION, "latency_ns"),
-            "retry": Key(DURATION, "retry_ns"),
-            "wire": Key(Flag()),
-        },
-        exclusive=(("observes", "session"),),
     ),
-    "store": _actor(
-        "store",
-        "the store",
+    "store": Branch[StoreSpec](
+        _actor(
+            "store",
+            "the store",
+            StoreSpec,
+            {
+                "latency": Key(DURATION, _STORE.latency_ns, doc="how long each of its operations takes"),
+                "engine": Key(Choice(words_of(StoreSpec, _STORE.engine), "a kind of store"), _STORE.engine),
+            },
+        ),
         StoreSpec,
-        {
-            "latency": Key(DURATION, "latency_ns", doc="how long each of its operations takes"),
-            "engine": Key(Choice(tuple(filter(None, words_of(StoreSpec, "engine"))), "a kind of store")),
-        },
     ),
 }
-_CLASSES: Mapping[str, Any] = {"llm": ModelSpec, "tool": ToolSpec, "client": ClientSpec, "store": StoreSpec}
 
 
-@frozen(kw_only=True)
-class Actor(Shape):
-    """One actor; ``is`` says which kind."""
+class Actor(Shape[ActorSpec]):
+    """One actor, still without its name; ``is`` says which kind."""
 
     what: str = "a mapping such as {is: client}"
 
-    def read(self, node: Node, reading: Reading) -> Any:
+    def read(self, node: Node, reading: Reading) -> ActorSpec | Bad:
         if not isinstance(node, MappingNode):
             return self.wrong(node, reading)
         kind = _kind(node)
@@ -100,17 +131,17 @@ class Actor(Shape):
                 at,
                 f'an actor needs "is"{got}',
                 note="llm, tool, client or store",
-                near=_IS,
+                near=_ACTORS,
                 word=kind,
             )
         return _ACTORS[kind].read(node, reading)
 
-    def write(self, value: Any) -> Data:
-        kind = next(kind for kind, cls in _CLASSES.items() if isinstance(value, cls))
-        return _ACTORS[kind].write(value)
+    def write(self, value: ActorSpec) -> Data:
+        written = (branch.write(value) for branch in _ACTORS.values())
+        return next(data for data in written if not isinstance(data, Bad))
 
     def schema(self) -> Schema:
-        return {"anyOf": [record.schema() for record in _ACTORS.values()]}
+        return {"anyOf": [branch.schema() for branch in _ACTORS.values()]}
 
 
 def _kind(node: Node) -> str:
@@ -118,22 +149,22 @@ def _kind(node: Node) -> str:
     return found.text if isinstance(found, Scalar) else ""
 
 
-@frozen(kw_only=True)
-class Actors(MapOf):
-    """Every actor by name, as a dict of specifications."""
+class Actors(MapOf[ActorSpec]):
+    """Every actor by name."""
 
-    def read(self, node: Node, reading: Reading) -> Any:
+    def read(self, node: Node, reading: Reading) -> Mapping[str, ActorSpec] | Bad:
+        known = of_scenario(reading)
         if not isinstance(node, MappingNode):
-            reading.actors_known = False
+            known.actors_known = False
             return self.wrong(node, reading)
         kinds = {key.text: _kind(value) for key, value in node.entries if key.text not in RESERVED}
-        reading.actors |= {name: kind if kind in _ACTORS else "?" for name, kind in kinds.items()}
-        if "client" not in reading.actors.values():
-            reading.actors["client"] = "client"
+        known.actors |= {name: kind if kind in _ACTORS else "?" for name, kind in kinds.items()}
+        if "client" not in known.actors.values():
+            known.actors["client"] = "client"
         return super().read(node, reading)
 
-    def read_entry(self, key: Scalar, value: Node, reading: Reading) -> Any:
-        values = self.of.read(value, reading)
+    def read_entry(self, key: Scalar, value: Node, reading: Reading) -> ActorSpec | Bad:
+        found = self.of.read(value, reading)
         kind = _kind(value)
         if key.text in RESERVED and kind != _FIXED.get(key.text):
             return reading.error("E027", key.at, f'the name "{key.text}" is taken', note="choose another name")
@@ -142,50 +173,7 @@ class Actors(MapOf):
         fixed = next((name for name, one in _FIXED.items() if one == kind), key.text)
         if key.text != fixed:
             return reading.error("E027", key.at, f"the {fixed}, and only the {fixed}, is called {fixed}")
-        return values if isinstance(values, Bad) else _CLASSES[kind](name=key.text, **values)
+        return BAD if isinstance(found, Bad) else evolve(found, name=key.text)
 
 
 ACTORS = Actors(what="actors", name=Name(what="the name of an actor"), of=Actor())
-
-
-def declared(actors: Mapping[str, Any], script: Mapping[str, Any]) -> dict[str, Any]:
-    """Returns model, tools and clients as a scenario holds them.
-
-    Args:
-        actors: specifications by name, without what the script says.
-        script: turns of the model, and replies of tools, by name.
-    """
-    model = actors.get("model", ModelSpec())
-    named = {name: spec for name, spec in actors.items() if isinstance(spec, ToolSpec)}
-    named |= {name: ToolSpec(name=name) for name in script if name != "model" and name not in named}
-    clients = [spec for spec in actors.values() if isinstance(spec, ClientSpec)] or [ClientSpec(name="client")]
-    by_name = {client.name: client for client in clients}
-    return {
-        "model": ModelSpec(ids=model.ids, turns=script.get("model", ())),
-        "tools": tuple(evolve(spec, replies=script.get(name, ())) for name, spec in named.items()),
-        "clients": tuple(_in_session(client, by_name) for client in clients),
-        "store": actors.get("store", StoreSpec()),
-    }
-
-
-def _in_session(client: ClientSpec, by_name: Mapping[str, ClientSpec]) -> ClientSpec:
-    watched = client
-    for _ in by_name:  # a circle, which is reported elsewhere, ends here too
-        watched = by_name.get(watched.observes or "", watched)
-    return evolve(client, session=watched.session)
-
-
-def taken(
-    model: ModelSpec, tools: tuple[ToolSpec, ...], clients: tuple[ClientSpec, ...], store: StoreSpec
-) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Returns ``actors`` and ``script`` of a scenario, the way back from :func:`declared`."""
-    actors: dict[str, Any] = {} if model.ids == ModelSpec().ids else {"model": model}
-    if any(tool != ToolSpec(name=tool.name, replies=tool.replies) or not tool.replies for tool in tools):
-        actors |= {tool.name: tool for tool in tools}
-    if clients != (ClientSpec(name="client"),):
-        actors |= {client.name: client for client in clients}
-    if store != StoreSpec():
-        actors["store"] = store
-    script: dict[str, Any] = {"model": model.turns} if model.turns else {}
-    script |= {tool.name: tool.replies for tool in tools if tool.replies}
-    return actors, script

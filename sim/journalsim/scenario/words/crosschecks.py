@@ -1,4 +1,4 @@
-"""Checks between the parts of a file, once every part has been read: does each name mean something?"""
+"""Checks between the parts of a file, once every part has been read: every name refers to something."""
 
 from __future__ import annotations
 
@@ -8,16 +8,17 @@ from collections.abc import Callable, Iterable, Mapping
 from journalsim.scenario.shapes.nodes import List
 from journalsim.scenario.shapes.nodes import Mapping as MappingNode
 from journalsim.scenario.shapes.problems import quoted
-from journalsim.scenario.shapes.reading import Bad, Reading, Reference
+from journalsim.scenario.shapes.reading import Bad, Reference
 from journalsim.scenario.values.cast import ClientSpec
 from journalsim.scenario.values.links import LinkFault
 from journalsim.scenario.values.scenario import Scenario
 from journalsim.scenario.values.speech import Break, CallTool, Finish, NewMessage, Ping, SilentEnd, Text, Turn
-from journalsim.scenario.words.names import MODEL_POINT, TOOL_POINT
+from journalsim.scenario.words.place_words import MODEL_POINT, TOOL_POINT
+from journalsim.scenario.words.scenario_reading import ScenarioReading, axis_at, step_at
 
 
-def check_references(root: MappingNode, reading: Reading) -> None:
-    """Reports every reference to something that the file does not have, and what is never used."""
+def check_references(root: MappingNode, reading: ScenarioReading) -> None:
+    """Reports references to things that the file does not have, and things that are never used."""
     for reference in reading.references:
         _CHECKS[reference.kind](reference, root, reading)
     _uncalled_tools(reading)
@@ -28,10 +29,10 @@ def check_references(root: MappingNode, reading: Reading) -> None:
             reading.error("E210", root.span_of("steps"), "a scenario has at least one step")
 
 
-Check = Callable[[Reference, MappingNode, Reading], object]
+Check = Callable[[Reference, MappingNode, ScenarioReading], object]
 
 
-def _client(reference: Reference, root: MappingNode, reading: Reading) -> None:
+def _client(reference: Reference, root: MappingNode, reading: ScenarioReading) -> None:
     if not reading.actors_known or reading.actors.get(reference.name) in ("client", "?"):
         return
     known = [name for name, kind in reading.actors.items() if kind == "client"]
@@ -40,12 +41,12 @@ def _client(reference: Reference, root: MappingNode, reading: Reading) -> None:
     reading.error("E102", reference.at, message, note=note, near=known, word=reference.name)
 
 
-def _tool(reference: Reference, root: MappingNode, reading: Reading) -> None:
+def _tool(reference: Reference, root: MappingNode, reading: ScenarioReading) -> None:
     if reading.actors.get(reference.name, "tool") not in ("tool", "?"):
         reading.error("E102", reference.at, f"{quoted(reference.name)} is not a tool")
 
 
-def _axis(reference: Reference, root: MappingNode, reading: Reading) -> None:
+def _axis(reference: Reference, root: MappingNode, reading: ScenarioReading) -> None:
     sweep = root.get("sweep")
     if not reading.defines("axis", reference.name) and (sweep is None or isinstance(sweep, MappingNode)):
         known = reading.names("axis")
@@ -58,21 +59,23 @@ def _axis(reference: Reference, root: MappingNode, reading: Reading) -> None:
         reading.error("E201", reference.at, f"the axis {quoted(reference.name)} has {other}, not {wanted}", help=help)
 
 
-def _label(reference: Reference, root: MappingNode, reading: Reading) -> None:
-    before = reference.step
-    if reference.axis:
-        users = [r.step for r in reading.references if r.kind == "axis" and r.name == reference.axis]
+def _label(reference: Reference, root: MappingNode, reading: ScenarioReading) -> None:
+    before = step_at(reference.path)
+    if axis := axis_at(reference.path):
+        users = [step_at(r.path) for r in reading.references if r.kind == "axis" and r.name == axis]
         before = min(users, default=0)
     _step_label(reference, reading, before, {label.name: label.step for label in reversed(reading.labels)}, "step")
 
 
-def _send(reference: Reference, root: MappingNode, reading: Reading) -> None:
+def _send(reference: Reference, root: MappingNode, reading: ScenarioReading) -> None:
     sends = {label.name: label.step for label in reversed(reading.labels) if label.verb == "send"}
-    _step_label(reference, reading, reference.step, sends, "send")
+    _step_label(reference, reading, step_at(reference.path), sends, "send")
 
 
-def _step_label(reference: Reference, reading: Reading, before: int, first: Mapping[str, int], noun: str) -> None:
-    """Looks for a label above step ``before``; 0 means anywhere."""
+def _step_label(
+    reference: Reference, reading: ScenarioReading, before: int, first: Mapping[str, int], noun: str
+) -> None:
+    """Reports a label that no step above step ``before`` has; 0 means no step at all."""
     if not reading.labels or (reference.name in first and (not before or first[reference.name] < before)):
         return
     known = [name for name, step in first.items() if not before or step < before]
@@ -87,7 +90,7 @@ def _step_label(reference: Reference, reading: Reading, before: int, first: Mapp
     reading.error("E203", reference.at, message, note=note, help=help, near=known, word=reference.name)
 
 
-def _text(reference: Reference, root: MappingNode, reading: Reading) -> None:
+def _text(reference: Reference, root: MappingNode, reading: ScenarioReading) -> None:
     if not reading.defines("text", reference.name):
         known = reading.names("text")
         help = "" if known else "give a text of the script a label: {words: 12, label: …}"
@@ -95,7 +98,7 @@ def _text(reference: Reference, root: MappingNode, reading: Reading) -> None:
         reading.error("E204", reference.at, message, help=help, near=known, word=reference.name)
 
 
-def _call(reference: Reference, root: MappingNode, reading: Reading) -> None:
+def _call(reference: Reference, root: MappingNode, reading: ScenarioReading) -> None:
     if not reading.defines("call", reference.name) and reading.turns is not None:
         known = reading.names("call")
         message = f"no tool_call of the script has the id {quoted(reference.name)}"
@@ -103,7 +106,7 @@ def _call(reference: Reference, root: MappingNode, reading: Reading) -> None:
         reading.error("E206", reference.at, message, note=note, near=known, word=reference.name)
 
 
-def _invariant(reference: Reference, root: MappingNode, reading: Reading) -> None:
+def _invariant(reference: Reference, root: MappingNode, reading: ScenarioReading) -> None:
     known = reading.known_invariants
     if known is not None and reference.name not in known:
         message = f"unknown invariant {quoted(reference.name)}"
@@ -123,7 +126,7 @@ _ENDS: Mapping[str, tuple[type, str]] = {
 }
 
 
-def _message(reference: Reference, root: MappingNode, reading: Reading) -> None:
+def _message(reference: Reference, root: MappingNode, reading: ScenarioReading) -> None:
     found = _MESSAGE.fullmatch(reference.name)
     assert found is not None, reference
     turn, message, user = found.groups()
@@ -137,12 +140,12 @@ def _message(reference: Reference, root: MappingNode, reading: Reading) -> None:
     return _bounded(reference, reading, int(message), messages, f"message in turn {turn}", f"messages in turn {turn}")
 
 
-def _run(reference: Reference, root: MappingNode, reading: Reading) -> None:
+def _run(reference: Reference, root: MappingNode, reading: ScenarioReading) -> None:
     requests = sum(label.verb in ("send", "resubmit") for label in reading.labels)
     _bounded(reference, reading, int(reference.name[3:]), requests, "send in the steps", "sends in the steps")
 
 
-def _bounded(reference: Reference, reading: Reading, number: int, most: int, one: str, many: str) -> None:
+def _bounded(reference: Reference, reading: ScenarioReading, number: int, most: int, one: str, many: str) -> None:
     if number > most:
         message = f"{quoted(reference.name)} does not exist"
         reading.error(
@@ -150,8 +153,8 @@ def _bounded(reference: Reference, reading: Reading, number: int, most: int, one
         )
 
 
-def _turn(reference: Reference, number: int, reading: Reading) -> Turn | None:
-    """Returns a turn of the script; None when it is missing, which is reported, or could not be read."""
+def _turn(reference: Reference, number: int, reading: ScenarioReading) -> Turn | None:
+    """Returns a turn of the script; None after reporting that it is missing, and when it could not be read."""
     if reading.turns is None:
         return None
     if number > len(reading.turns):
@@ -161,13 +164,13 @@ def _turn(reference: Reference, number: int, reading: Reading) -> Turn | None:
     return None if isinstance(turn, Bad) else turn
 
 
-def _prefix(reference: Reference, root: MappingNode, reading: Reading) -> None:
+def _prefix(reference: Reference, root: MappingNode, reading: ScenarioReading) -> None:
     found = _TURN.match(reference.name)
     if found:
         _turn(reference, int(found.group(1)), reading)
 
 
-def _point(reference: Reference, root: MappingNode, reading: Reading) -> None:
+def _point(reference: Reference, root: MappingNode, reading: ScenarioReading) -> None:
     tool = TOOL_POINT.fullmatch(reference.name)
     if tool:
         call = Reference(kind="call", name=tool.group(1), at=reference.at)
@@ -222,7 +225,7 @@ _CHECKS: Mapping[str, Check] = {
 # --- what is there but not used, or not possible -------------------------------------------------
 
 
-def _unused_axes(reading: Reading) -> None:
+def _unused_axes(reading: ScenarioReading) -> None:
     used = {reference.name for reference in reading.references if reference.kind in ("axis", "loss axis")}
     for (kind, name), at in reading.definitions.items():
         if kind == "axis" and name not in used:
@@ -230,7 +233,7 @@ def _unused_axes(reading: Reading) -> None:
             reading.error("E202", at, f"no step uses the axis {quoted(name)}", help=help)
 
 
-def _uncalled_tools(reading: Reading) -> None:
+def _uncalled_tools(reading: ScenarioReading) -> None:
     called = {reference.name for reference in reading.references if reference.kind == "tool"}
     for (kind, name), at in reading.definitions.items():
         if kind == "script" and name not in called and name not in reading.actors:
@@ -238,7 +241,7 @@ def _uncalled_tools(reading: Reading) -> None:
             reading.error("E102", at, message, near={*called, "model"}, word=name)
 
 
-def check_observers(clients: Iterable[ClientSpec], root: MappingNode, reading: Reading) -> None:
+def check_observers(clients: Iterable[ClientSpec], root: MappingNode, reading: ScenarioReading) -> None:
     """Reports clients that observe each other in a circle."""
     watched = {client.name: client.observes for client in clients}
     for name in watched:
@@ -252,7 +255,7 @@ def check_observers(clients: Iterable[ClientSpec], root: MappingNode, reading: R
             reading.error("E207", actors.span_of(name), f"{' observes '.join([*seen, name])}: a circle")
 
 
-def check_axes(scenario: Scenario, reading: Reading) -> None:
+def check_axes(scenario: Scenario, reading: ScenarioReading) -> None:
     """Reports axes that sweep something else than where they are used."""
     uses = {step.timing.axis: "point" for step in scenario.steps}
     uses |= {step.cursor.axis: "cursor" for step in scenario.steps if step.cursor is not None}

@@ -3,30 +3,33 @@
 from __future__ import annotations
 
 import re
-from typing import Any, get_args
+from collections.abc import Mapping
+from typing import get_args
 
 from attrs import frozen
 
 from journalsim.case import Placement
 from journalsim.scenario.shapes.nodes import Scalar, describe
-from journalsim.scenario.shapes.reading import Reading
-from journalsim.scenario.shapes.scalars import Data, ScalarShape, Schema, dollar_name
+from journalsim.scenario.shapes.plain_data import Data, Schema
+from journalsim.scenario.shapes.reading import BAD, Bad, Reading
+from journalsim.scenario.shapes.scalars import dollar_name
+from journalsim.scenario.shapes.shape import ScalarShape
 from journalsim.scenario.values.links import Cursor, CursorForm
 from journalsim.scenario.words.names import COUNT_MAX
 
-FORMS = {form.replace("_", " "): form for form in get_args(CursorForm)}
+FORMS: Mapping[str, CursorForm] = {form.replace("_", " "): form for form in get_args(CursorForm)}
 _FRAME = re.compile(r"frame ([1-9][0-9]{0,5})")
 _PATTERN = f"^({'|'.join(word for word in FORMS if word != 'frame')}|frame [1-9][0-9]*|\\$[a-z][a-z0-9_-]*)$"
 
 
 @frozen(kw_only=True)
-class CursorShape(ScalarShape):
-    """A cursor; ``axis`` allows the name of one, as steps have it and sweeps have not."""
+class CursorShape(ScalarShape[Cursor]):
+    """A cursor; ``axis`` allows ``$name`` of an axis, as in steps."""
 
     what: str = "a cursor"
     axis: bool = True
 
-    def read_scalar(self, node: Scalar, reading: Reading) -> Any:
+    def read_scalar(self, node: Scalar, reading: Reading) -> Cursor | Bad:
         axis = dollar_name(node.text) if self.axis else None
         if axis is not None:
             reading.refer("axis", axis, node.at)
@@ -40,7 +43,7 @@ class CursorShape(ScalarShape):
         message = f"expected {self.what}, found {describe(node)}"
         return reading.error("E025", node.at, message, note=f"cursors: {', '.join(words)}", near=words, word=node.text)
 
-    def write(self, value: Any) -> Data:
+    def write(self, value: Cursor) -> Data:
         if value.axis is not None:
             return f"${value.axis}"
         return f"frame {value.frame}" if value.form == "frame" else value.form.replace("_", " ")
@@ -53,17 +56,16 @@ CURSOR = CursorShape()
 _FIXED = CursorShape(axis=False)
 
 
-@frozen(kw_only=True)
-class CursorPlace(ScalarShape):
+class CursorPlace(ScalarShape[Placement]):
     """A cursor as a value of an axis."""
 
     what: str = "a cursor"
 
-    def read_scalar(self, node: Scalar, reading: Reading) -> Any:
+    def read_scalar(self, node: Scalar, reading: Reading) -> Placement | Bad:
         found = _FIXED.read(node, reading)
-        return place_of(found) if isinstance(found, Cursor) else found
+        return BAD if isinstance(found, Bad) else place_of(found)
 
-    def write(self, value: Any) -> Data:
+    def write(self, value: Placement) -> Data:
         return _FIXED.write(cursor_of(value))
 
     def schema(self) -> Schema:
@@ -81,5 +83,5 @@ def cursor_of(place: Placement) -> Cursor:
 
 
 def is_cursor(node: object) -> bool:
-    """Tells whether a node of an axis is meant as a cursor."""
+    """Returns whether a value of an axis is meant as a cursor."""
     return isinstance(node, Scalar) and (node.text in FORMS or node.text.startswith("frame "))

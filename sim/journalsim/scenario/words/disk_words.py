@@ -1,29 +1,35 @@
-"""The words for disks: what a crash loses, losses as values of an axis, and faults of disk operations."""
+"""The words for disks: losses of a crash, losses as values of an axis, and faults of disk operations."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
-from attrs import frozen
+from attrs import evolve, fields, frozen
 
-from journalsim.case import Placement
+from journalsim.case import NEVER, Placement
 from journalsim.contract.disk_faults import FAULTS, LOSSES, Fault, Loss
-from journalsim.scenario.shapes.composites import Key, Record
+from journalsim.scenario.shapes.keys import Key
+from journalsim.scenario.shapes.near_words import nearest
 from journalsim.scenario.shapes.nodes import Mapping as MappingNode
 from journalsim.scenario.shapes.nodes import Node, Scalar, describe
-from journalsim.scenario.shapes.problems import nearest, quoted
+from journalsim.scenario.shapes.plain_data import Data, Schema
+from journalsim.scenario.shapes.problems import quoted
 from journalsim.scenario.shapes.reading import BAD, Bad, Reading
-from journalsim.scenario.shapes.scalars import Choice, Data, Name, Number, ScalarShape, Schema, Shape, dollar_name
+from journalsim.scenario.shapes.records import Record
+from journalsim.scenario.shapes.scalars import DOLLAR_PATTERN, Choice, Name, Number, dollar_name
+from journalsim.scenario.shapes.shape import Shape, WordShape
 from journalsim.scenario.values.disk_fault import MEMORY, DiskFault
-from journalsim.scenario.words.names import COUNT_MAX, DURATION, Place
+from journalsim.scenario.values.links import LinkFault, LinkShape
+from journalsim.scenario.words.names import COUNT_MAX, DURATION
+from journalsim.scenario.words.place_words import AFTER_STEP, place_data, place_schemas, read_place
 
 _WORDS = (MEMORY, *LOSSES)
 _NUMBERED = r"drawn#[1-9][0-9]{0,8}"
 _NOTE = "memory, or what a power cut takes: unsynced, last_tail, drawn#17 … see: journalsim list losses"
-_SCHEMA: Schema = {
-    "anyOf": [{"enum": [word for word in _WORDS if word != "drawn"]}, {"type": "string", "pattern": f"^{_NUMBERED}$"}]
-}
+_SCHEMAS: tuple[Schema, ...] = (
+    {"enum": [word for word in _WORDS if word != "drawn"]},
+    {"type": "string", "pattern": f"^{_NUMBERED}$"},
+)
 
 
 def _loss(text: str) -> str | None:
@@ -34,13 +40,12 @@ def _loss(text: str) -> str | None:
         return None
 
 
-@frozen
-class Lost(ScalarShape):
-    """What a crash loses: ``memory``, a loss of the disk, or ``$axis``."""
+class Lost(WordShape[str]):
+    """A loss of a crash: ``memory``, a loss of the disk, or ``$axis``."""
 
     what: str = "what is lost"
 
-    def read_scalar(self, node: Scalar, reading: Reading) -> Any:
+    def read_scalar(self, node: Scalar, reading: Reading) -> str | Bad:
         axis = dollar_name(node.text)
         if axis is not None:
             reading.refer("loss axis", axis, node.at)
@@ -48,10 +53,10 @@ class Lost(ScalarShape):
         return _read_loss(node, reading, self.what)
 
     def schema(self) -> Schema:
-        return {"anyOf": [*_SCHEMA["anyOf"], {"type": "string", "pattern": r"^\$[a-z][a-z0-9_-]*$"}]}
+        return {"anyOf": [*_SCHEMAS, {"type": "string", "pattern": DOLLAR_PATTERN}]}
 
 
-def _read_loss(node: Scalar, reading: Reading, what: str) -> Any:
+def _read_loss(node: Scalar, reading: Reading, what: str) -> str | Bad:
     found = _loss(node.text)
     if found is not None:
         return found
@@ -59,22 +64,33 @@ def _read_loss(node: Scalar, reading: Reading, what: str) -> Any:
     return reading.error("E025", node.at, message, note=_NOTE, near=_WORDS, word=node.text.partition("#")[0])
 
 
-@frozen(kw_only=True)
-class AxisValue(Place):
-    """One value of an axis: a place, or a loss."""
+class AxisValue(Shape[Placement]):
+    """One value of an axis: a place, ``never``, ``{after: label}``, or a loss."""
 
     what: str = "a place, such as never, a point, or {after: label}, or a loss"
-    fixed: bool = True
 
-    def read(self, node: Node, reading: Reading) -> Any:
-        word = node.text.partition("#")[0] if isinstance(node, Scalar) else ""
-        if isinstance(node, Scalar) and node.text != "never" and "." not in word and nearest(word, _WORDS):
-            found = _read_loss(node, reading, "a place or a loss")
-            return found if isinstance(found, Bad) else Placement("loss", found)
-        return super().read(node, reading)
+    def read(self, node: Node, reading: Reading) -> Placement | Bad:
+        if isinstance(node, Scalar):
+            return self._scalar(node, reading)
+        if isinstance(node, MappingNode) and node.get("after") is not None:
+            found = AFTER_STEP.read(node, reading)
+            return BAD if isinstance(found, Bad) else Placement("after", found.after, found.delay)
+        return read_place(node, self.what, reading)
+
+    def _scalar(self, node: Scalar, reading: Reading) -> Placement | Bad:
+        if node.text == "never":
+            return NEVER
+        word = node.text.partition("#")[0]
+        if "." in word or nearest(word, _WORDS, reading.other_words) is None:
+            return read_place(node, self.what, reading)
+        found = _read_loss(node, reading, "a place or a loss")
+        return BAD if isinstance(found, Bad) else Placement("loss", found)
+
+    def write(self, value: Placement) -> Data:
+        return place_data(value)
 
     def schema(self) -> Schema:
-        return {"anyOf": [*super().schema()["anyOf"], *_SCHEMA["anyOf"]]}
+        return {"anyOf": [*place_schemas({"enum": ["never"]}), AFTER_STEP.schema(), *_SCHEMAS]}
 
 
 def losses_of(values: tuple[Placement, ...]) -> bool | None:
@@ -91,26 +107,27 @@ _AT = Name(
     form="such as disk.sync#3; journalsim show NAME --points lists those that change something",
 )
 _KINDS = tuple(kind for kind in FAULTS if kind != "crash")  # that one is a step: the server goes down with its machine
+_FAULT = fields(DiskFault)
 _DISK = Record(
     what="a fault of the disk",
     cls=DiskFault,
     keys={
-        "at": Key(_AT, required=True),
-        "kind": Key(Choice(_KINDS, "what goes wrong"), required=True),
-        "times": Key(Number(max=COUNT_MAX)),
-        "kept": Key(Number(max=2**20)),
-        "for": Key(DURATION, "duration_ns"),
+        "at": Key(_AT, _FAULT.at, required=True),
+        "kind": Key(Choice(_KINDS, "what goes wrong"), _FAULT.kind, required=True),
+        "times": Key(Number(max=COUNT_MAX), _FAULT.times),
+        "kept": Key(Number(max=2**20), _FAULT.kept),
+        "for": Key(DURATION, _FAULT.duration_ns),
     },
 )
 
 
 def disk_faults() -> Mapping[str, str]:
-    """Returns what can go wrong with an operation, and what that means."""
+    """Returns the faults of disk operations, each with its meaning."""
     return {kind: FAULTS[kind][1].replace("`", "") for kind in _KINDS}
 
 
 def fault_of(fault: DiskFault) -> Fault:
-    """Returns a fault as the disk takes it.
+    """Returns a fault as the disk expects it.
 
     Raises:
         ValueError: such a fault does not happen there.
@@ -119,41 +136,37 @@ def fault_of(fault: DiskFault) -> Fault:
 
 
 @frozen(kw_only=True)
-class FaultShape(Shape):
-    """A fault of a disk, or of what ``other`` describes."""
+class FaultShape(Shape[LinkFault | LinkShape | DiskFault]):
+    """A fault of a disk, or of a link."""
 
-    other: Shape
+    link: Shape[LinkFault | LinkShape]
     what: str = "a fault"
 
-    def read(self, node: Node, reading: Reading) -> Any:
+    def read(self, node: Node, reading: Reading) -> LinkFault | LinkShape | DiskFault | Bad:
         inner = node.get("disk") if isinstance(node, MappingNode) else None
         if inner is None or not isinstance(node, MappingNode):
-            return self.other.read(node, reading)
+            return self.link.read(node, reading)
         value = _DISK.read(inner, reading)
         extra = [key for key, _ in node.entries if key.text != "disk"]
         if extra:
             return reading.error("E031", extra[0].at, f"a fault of the disk has no {quoted(extra[0].text)} beside it")
         if isinstance(value, Bad):
             return BAD
-        fault = DiskFault(**{**_values(value), "line": node.at.line})
+        fault = evolve(value, line=node.at.line)
         try:
             fault_of(fault)
         except ValueError as error:
             return reading.error("E031", inner.at, str(error))
         return fault
 
-    def write(self, value: Any) -> Data:
-        return {"disk": _DISK.write(value)} if isinstance(value, DiskFault) else self.other.write(value)
+    def write(self, value: LinkFault | LinkShape | DiskFault) -> Data:
+        return {"disk": _DISK.write(value)} if isinstance(value, DiskFault) else self.link.write(value)
 
     def schema(self) -> Schema:
-        disk = {
+        disk: Schema = {
             "type": "object",
             "properties": {"disk": _DISK.schema()},
             "required": ["disk"],
             "additionalProperties": False,
         }
-        return {"anyOf": [self.other.schema(), disk]}
-
-
-def _values(fault: DiskFault) -> Mapping[str, Any]:
-    return {name: getattr(fault, name) for name in ("at", "kind", "times", "kept", "duration_ns")}
+        return {"anyOf": [self.link.schema(), disk]}

@@ -1,135 +1,185 @@
-"""The script: the turns of the model, and what tools answer."""
+"""The script: the turns of the model, and the replies of tools."""
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from typing import Literal
 
-from attrs import frozen
+from attrs import field, fields, frozen
 
-from journalsim.scenario.shapes.composites import Key, ListOf, MapOf, OneKey, Record
+from journalsim.scenario.shapes.derived import Converted
 from journalsim.scenario.shapes.forms import Forms, Short
+from journalsim.scenario.shapes.keys import AnyKey, Key
+from journalsim.scenario.shapes.lists import ListOf
+from journalsim.scenario.shapes.maps import MapBeside, MapOf
 from journalsim.scenario.shapes.nodes import List, Node
 from journalsim.scenario.shapes.nodes import Mapping as MappingNode
-from journalsim.scenario.shapes.reading import Reading
+from journalsim.scenario.shapes.one_key import Branch, OneKey
+from journalsim.scenario.shapes.reading import Bad, NameKind, Reading
+from journalsim.scenario.shapes.records import Record
 from journalsim.scenario.shapes.scalars import Choice, Name
-from journalsim.scenario.values.speech import CallFilter, ToolReply, Turn
+from journalsim.scenario.values.speech import CallFilter, StreamPart, ToolReply, Turn
+from journalsim.scenario.words.casting import Script
 from journalsim.scenario.words.names import AGENT, CALL, DURATION, TEXT, words_of
+from journalsim.scenario.words.scenario_reading import of_scenario
 from journalsim.scenario.words.turn_words import PART, REPEATS, Stream
 
-_AFTER_CLOSE = Forms(
+# --- turns of the model --------------------------------------------------------------------------
+
+
+@frozen
+class _AfterClose:
+    """What the provider does when the stream is closed early, and how much later."""
+
+    word: Literal["cancel", "complete"] = "cancel"
+    after_ns: int = 0
+
+
+# A docstring would become a description in the JSON Schema.
+@frozen(kw_only=True)
+class _Completion:
+    complete: int
+
+
+_AFTER_CLOSE = Forms[_AfterClose](
     what="cancel, complete or {complete: …}",
     scalar=Short(
-        shape=Choice(("cancel", "complete"), "what happens after a close"),
-        wrap=lambda word: (word, 0),
-        unwrap=lambda value: value[0],
+        shape=Choice[Literal["cancel", "complete"]](("cancel", "complete"), "what happens after a close"),
+        wrap=lambda word: _AfterClose(word),
+        unwrap=lambda after: after.word,
     ),
-    mapping=Record(
-        what="a completion after the close",
-        keys={"complete": Key(DURATION, required=True, doc="how long after the close")},
-        build=lambda complete: ("complete", complete),
-        take=lambda value: {"complete": value[1]},
+    mapping=Converted(
+        written=Record(
+            what="a completion after the close",
+            cls=_Completion,
+            keys={
+                "complete": Key(DURATION, fields(_Completion).complete, required=True, doc="how long after the close")
+            },
+        ),
+        convert=lambda completion: _AfterClose("complete", completion.complete),
+        revert=lambda after: _Completion(complete=after.after_ns),
     ),
 )
-
-
-def _turn(close: tuple[Any, int] = ("cancel", 0), **values: Any) -> Turn:
-    return Turn(after_close=close[0], complete_after_ns=close[1], **values)
-
-
-TURN_SHAPE = Record(
-    what="a turn",
-    cls=Turn,
-    build=_turn,
-    take=lambda turn: {
-        "wait_ns": turn.wait_ns,
-        "when": turn.when,
-        "stream": turn.stream,
-        "close": (turn.after_close, turn.complete_after_ns),
-    },
+_FILTER = fields(CallFilter)
+_WHEN = Record(
+    what="when",
+    cls=CallFilter,
     keys={
-        "wait": Key(DURATION, "wait_ns"),
-        "when": Key(
-            Record(
-                what="when",
-                cls=CallFilter,
-                keys={
-                    "user": Key(TEXT),
-                    "tool_result": Key(CALL),
-                    "agent": Key(AGENT),
-                    "attempt": Key(REPEATS),
-                    "purpose": Key(Choice(words_of(CallFilter, "purpose"), "a purpose")),
-                },
-            )
-        ),
-        "stream": Key(Stream(of=PART, what="a stream"), required=True),
-        "after_close": Key(
-            _AFTER_CLOSE, "close", default=("cancel", 0), doc="what the provider does when the stream is closed early"
-        ),
+        "user": Key(TEXT, _FILTER.user),
+        "tool_result": Key(CALL, _FILTER.tool_result),
+        "agent": Key(AGENT, _FILTER.agent),
+        "attempt": Key(REPEATS, _FILTER.attempt),
+        "purpose": Key(Choice(words_of(CallFilter, _FILTER.purpose), "a purpose"), _FILTER.purpose),
     },
 )
 
 
 @frozen(kw_only=True)
-class Turns(ListOf):
-    """The turns of the model, also those that are wrong: expectations name them by number."""
+class _Turn:
+    """A turn as it is written, with the end of its stream in one key."""
 
-    def seen(self, values: list[Any], node: List, reading: Reading) -> Any:
-        reading.turns = values
+    stream: tuple[StreamPart, ...]
+    wait_ns: int = 0
+    when: CallFilter = field(factory=CallFilter)
+    after_close: _AfterClose = field(factory=_AfterClose)
 
 
-def _reply(kind: Any) -> Record:
-    keys = {"for": Key(CALL, "call"), "text": Key(TEXT), "duration": Key(DURATION, "duration_ns")}
-    if kind == "hang":
-        keys = {"for": keys["for"]}
-    return Record(
-        what=f"a {kind}",
-        cls=ToolReply,
-        keys=keys,
-        build=lambda **values: ToolReply(kind=kind, **values),
-        nullable=False,
+_T = fields(_Turn)
+TURN_SHAPE = Converted(
+    written=Record(
+        what="a turn",
+        cls=_Turn,
+        described=Turn,
+        keys={
+            "wait": Key(DURATION, _T.wait_ns),
+            "when": Key(_WHEN, _T.when),
+            "stream": Key(Stream(of=PART, what="a stream"), _T.stream, required=True),
+            "after_close": Key(
+                _AFTER_CLOSE, _T.after_close, doc="what the provider does when the stream is closed early"
+            ),
+        },
+    ),
+    convert=lambda written: Turn(
+        stream=written.stream,
+        wait_ns=written.wait_ns,
+        when=written.when,
+        after_close=written.after_close.word,
+        complete_after_ns=written.after_close.after_ns,
+    ),
+    revert=lambda turn: _Turn(
+        stream=turn.stream,
+        wait_ns=turn.wait_ns,
+        when=turn.when,
+        after_close=_AfterClose(turn.after_close, turn.complete_after_ns),
+    ),
+)
+
+
+class Turns(ListOf[Turn]):
+    """The turns of the model. Records wrong ones too: expectations name turns by number."""
+
+    def seen(self, values: Sequence[Turn | Bad], node: List, reading: Reading) -> None:
+        of_scenario(reading).turns = values
+
+
+# --- replies of tools ----------------------------------------------------------------------------
+
+_REPLY = fields(ToolReply)
+_FOR: dict[str, AnyKey[object]] = {"for": Key(CALL, _REPLY.call)}
+_SAYS: dict[str, AnyKey[object]] = {"text": Key(TEXT, _REPLY.text), "duration": Key(DURATION, _REPLY.duration_ns)}
+
+
+def _reply(kind: Literal["result", "failure", "hang"], keys: dict[str, AnyKey[object]]) -> Record[ToolReply]:
+    return Record(what=f"a {kind}", cls=ToolReply, given={"kind": kind}, keys=keys)
+
+
+def _text_reply(kind: Literal["result", "failure"]) -> Forms[ToolReply]:
+    return Forms[ToolReply](
+        what="a text or a mapping",
+        scalar=Short(shape=TEXT, wrap=lambda text: ToolReply(kind=kind, text=text), unwrap=lambda reply: reply.text),
+        mapping=_reply(kind, {**_FOR, **_SAYS}),
     )
 
 
-REPLY = OneKey(
+REPLY = OneKey[ToolReply](
     what="a reply of a tool",
     words={
-        "result": Forms(
-            what="a text or a mapping",
-            scalar=Short(shape=TEXT, wrap=lambda text: ToolReply(text=text), unwrap=lambda value: value.text),
-            mapping=_reply("result"),
-        ),
-        "failure": Forms(
-            what="a text or a mapping",
-            scalar=Short(
-                shape=TEXT, wrap=lambda text: ToolReply(kind="failure", text=text), unwrap=lambda value: value.text
+        "result": Branch(_text_reply("result"), ToolReply, lambda reply: reply.kind == "result"),
+        "failure": Branch(_text_reply("failure"), ToolReply, lambda reply: reply.kind == "failure"),
+        "hang": Branch(
+            Forms[ToolReply](
+                what="the id of a tool call or a mapping",
+                scalar=Short(
+                    shape=CALL,
+                    wrap=lambda call: ToolReply(kind="hang", call=call),
+                    unwrap=lambda reply: reply.call,
+                ),
+                mapping=_reply("hang", _FOR),
             ),
-            mapping=_reply("failure"),
-        ),
-        "hang": Forms(
-            what="the id of a tool call or a mapping",
-            scalar=Short(
-                shape=CALL, wrap=lambda call: ToolReply(kind="hang", call=call), unwrap=lambda value: value.call
-            ),
-            mapping=_reply("hang"),
+            ToolReply,
+            lambda reply: reply.kind == "hang",
         ),
     },
-    key_of=lambda reply: reply.kind,
 )
 
+# --- the script ----------------------------------------------------------------------------------
 
-@frozen(kw_only=True)
-class Script(MapOf):
+
+class ScriptShape(MapBeside[tuple[Turn, ...], tuple[ToolReply, ...]]):
     """The model's turns under ``model``, and the replies of tools under their names."""
 
-    def read(self, node: Node, reading: Reading) -> Any:
+    def read(self, node: Node, reading: Reading) -> Script | Bad:
         if not isinstance(node, MappingNode) or node.get("model") is not None:
-            reading.turns = None  # unknown until the list has been read
+            of_scenario(reading).turns = None  # unknown until the list has been read
         return super().read(node, reading)
 
 
-SCRIPT = Script(
-    what="a script",
-    special={"model": Turns(of=TURN_SHAPE, what="a list of turns")},
-    name=Name(what="the name of a tool", defines="script"),
-    of=ListOf(of=REPLY, what="a list of replies"),
+SCRIPT = ScriptShape(
+    word="model",
+    shape=Turns(of=TURN_SHAPE, what="a list of turns"),
+    others=MapOf(
+        what="a script",
+        name=Name(what="the name of a tool", defines=NameKind("script")),
+        of=ListOf(of=REPLY, what="a list of replies"),
+    ),
 )
