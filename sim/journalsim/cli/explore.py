@@ -70,4 +70,4 @@ def _about() -> Any:
     from journalsim.oracle.invariants.judge import INVARIANTS
     from journalsim.report.about import About
 
-    return About(version=__version__, rules={name: invariant.promise for name, invariant in INVARIANTS.items()})
+    return About(version=__version__, rules={name: invariant.statement for name, invariant in INVARIANTS.items()})

@@ -48,7 +48,7 @@ def _scenarios() -> Rows:
 
 
 def _invariants() -> Rows:
-    return [(name, invariant.promise) for name, invariant in INVARIANTS.items()]
+    return [(name, invariant.statement) for name, invariant in INVARIANTS.items()]
 
 
 def _bugs() -> Rows:
@@ -134,7 +134,7 @@ def explain_command(name: str) -> None:
 
 def _explained(name: str) -> str | None:
     if name in INVARIANTS:
-        return f"{name}\n\n{INVARIANTS[name].promise}\n\n{INVARIANTS[name].explain}"
+        return f"{name}\n\n{INVARIANTS[name].statement}\n\n{INVARIANTS[name].explain}"
     if name in CODES:
         return f"{name}: {CODES[name]}\n\nscenarios/README.md teaches the language."
     from journalsim.hosts.loading import zoo

@@ -132,7 +132,7 @@ class _Output:
         self._unsaved = False
         self.about = About(
             version=__version__,
-            rules={name: invariant.promise for name, invariant in INVARIANTS.items()},
+            rules={name: invariant.statement for name, invariant in INVARIANTS.items()},
             report=str(options["report"] or options["junit"] or ""),
         )
 

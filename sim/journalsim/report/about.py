@@ -15,7 +15,7 @@ class About:
 
     Attributes:
         version: of journalsim.
-        rules: the promise of each invariant in words, by id.
+        rules: the statement of each invariant, by id.
         planned: how many scenarios were selected; 0 means as many as there are results.
         saved: where failing cases are kept, as the user would type it.
         report: where the report is written, as the user would type it; empty if nowhere.

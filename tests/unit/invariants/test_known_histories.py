@@ -54,7 +54,7 @@ def test_every_invariant_has_an_ok_and_a_bad_history_and_an_explanation(invarian
     assert invariant.explain.meaning in text
     assert invariant.explain.usual_cause in text
     assert all(case in text for case in invariant.explain.cases)
-    assert invariant.promise.endswith(".")
+    assert invariant.statement.endswith(".")
     assert invariant.id == invariant.id.lower().replace(" ", "-")
 
 

@@ -77,7 +77,7 @@ def _beside(message: ModelMessage, after: tuple[ModelMessage, ...], left: tuple[
 RETRY_IS_ATOMIC = Invariant(
     id="retry-is-atomic",
     family="runs",
-    promise="A message is the output of one attempt, and of a failed attempt nothing is shown beside the retry.",
+    statement="A message is the output of one attempt, and of a failed attempt nothing is shown beside the retry.",
     judge=retry_is_atomic,
     explain=Explanation(
         meaning="When a call of the model breaks off and is made again, the second attempt begins from the start. What "

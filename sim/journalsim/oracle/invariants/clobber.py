@@ -138,7 +138,7 @@ def _rewritten(ref: str, begun: Event, done: Event, facts: Facts) -> Violation:
 NO_CLOBBER = Invariant(
     id="no-clobber",
     family="truth",
-    promise="Only a rewrite removes or changes rows and their flags, and only those that it was based on.",
+    statement="Only a rewrite removes or changes rows and their flags, and only those that it was based on.",
     judge=no_clobber,
     explain=Explanation(
         meaning="A row that a page showed after the end of its run is there, word for word and flag for flag, whatever "

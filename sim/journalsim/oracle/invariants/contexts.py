@@ -300,7 +300,7 @@ def _bad(look: _Look, found: str, rows: Sequence[Item], items: Sequence[Item], f
 STORE_EQUALS_CONTEXT = Invariant(
     id="store-equals-context",
     family="truth",
-    promise="What the model is given is what people see, but for what policies, flags and rewrites take out.",
+    statement="What the model is given is what people see, but for what policies, flags and rewrites take out.",
     judge=store_equals_context,
     unclaimed=needs("context"),
     explain=Explanation(

@@ -355,7 +355,7 @@ DURABILITY: tuple[Invariant, ...] = (
     Invariant(
         id="acknowledged-is-durable",
         family="durability",
-        promise="What was acknowledged before a crash is there after it: accepted messages, announced ends, "
+        statement="What was acknowledged before a crash is there after it: accepted messages, announced ends, "
         "completed messages, results, and text whose rows were named.",
         judge=acknowledged_is_durable,
         unclaimed=crash_unclaimed,
@@ -374,7 +374,7 @@ DURABILITY: tuple[Invariant, ...] = (
     Invariant(
         id="recovery-adds-only-proven",
         family="durability",
-        promise="What recovery says of a run that a crash cut off is what its rows prove, and nothing else.",
+        statement="What recovery says of a run that a crash cut off is what its rows prove, and nothing else.",
         judge=recovery_adds_only_proven,
         unclaimed=crash_unclaimed,
         explain=Explanation(
@@ -390,7 +390,7 @@ DURABILITY: tuple[Invariant, ...] = (
     Invariant(
         id="recovery-is-idempotent",
         family="durability",
-        promise="Recovery that has been done changes nothing more, however often the server is killed and started.",
+        statement="Recovery that has been done changes nothing more, however often the server is killed and started.",
         judge=recovery_is_idempotent,
         unclaimed=crash_unclaimed,
         explain=Explanation(

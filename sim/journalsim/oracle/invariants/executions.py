@@ -141,7 +141,7 @@ def _expected(tool: ToolUse) -> str:
 EXECUTED_TOOL_RECORDED = Invariant(
     id="executed-tool-recorded",
     family="tools",
-    promise="Every tool that ran has its call on record, with the result if one came before the run was interrupted.",
+    statement="Every tool that ran has its call on record, with the result if one came before the run was interrupted.",
     judge=executed_tool_recorded,
     unclaimed=needs("tools"),
     explain=Explanation(

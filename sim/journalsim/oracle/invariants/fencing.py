@@ -86,7 +86,7 @@ def _overwritten(change: Change, facts: Facts) -> Violation:
 FENCED_WRITER = Invariant(
     id="fenced-writer",
     family="runs",
-    promise="No row of a run appears after its end, and a run that is over changes nothing of another run.",
+    statement="No row of a run appears after its end, and a run that is over changes nothing of another run.",
     judge=fenced_writer,
     explain=Explanation(
         meaning="The terminal is the last row of a run, and is there when the end is announced. A tool that lives on, "

@@ -54,7 +54,7 @@ HARNESS: tuple[Invariant, ...] = (
     Invariant(
         id="no-deadlock",
         family="harness",
-        promise="The system comes to rest by itself; no task waits for something that can never happen.",
+        statement="The system comes to rest by itself; no task waits for something that can never happen.",
         judge=no_deadlock,
         explain=Explanation(
             meaning="After the last step every task ends, or waits for the next request. A task that waits for "
@@ -69,7 +69,7 @@ HARNESS: tuple[Invariant, ...] = (
     Invariant(
         id="deterministic",
         family="harness",
-        promise="Running the same case again gives the same history.",
+        statement="Running the same case again gives the same history.",
         judge=deterministic,
         unclaimed=_real_clock,
         explain=Explanation(

@@ -95,7 +95,7 @@ def _bad(
 STABLE_IDENTITY = Invariant(
     id="stable-identity",
     family="messages",
-    promise="A row has one id of its own, the same in every read and in the frames; one message is one row.",
+    statement="A row has one id of its own, the same in every read and in the frames; one message is one row.",
     judge=stable_identity,
     unclaimed=needs("stable_ids"),
     explain=Explanation(

@@ -72,7 +72,7 @@ class Invariant:
     Attributes:
         id: kebab-case claim.
         family: the module that holds it.
-        promise: one sentence.
+        statement: one sentence.
         unclaimed: says why a history's adapter does not make the promise; empty if it does.
         judge: yields one finding for every time that the promise was put to the test.
         explain: for people.
@@ -80,7 +80,7 @@ class Invariant:
 
     id: str
     family: str
-    promise: str
+    statement: str
     judge: Judge
     explain: Explanation
     unclaimed: Callable[[History], str] = always

@@ -194,7 +194,7 @@ MESSAGES: tuple[Invariant, ...] = (
     Invariant(
         id="no-lost-completed-message",
         family="messages",
-        promise="Every message that was completed before the end of its run, "
+        statement="Every message that was completed before the end of its run, "
         "and every accepted user message, is in the journal.",
         judge=no_lost_completed_message,
         explain=Explanation(
@@ -212,7 +212,7 @@ MESSAGES: tuple[Invariant, ...] = (
     Invariant(
         id="no-duplicate-message",
         family="messages",
-        promise="The journal holds each message once.",
+        statement="The journal holds each message once.",
         judge=no_duplicate_message,
         explain=Explanation(
             meaning="No message of the model has two rows in the same state. Two messages that happen to say the same "
@@ -228,7 +228,7 @@ MESSAGES: tuple[Invariant, ...] = (
     Invariant(
         id="completed-wins",
         family="messages",
-        promise="Of a message that was completed before the run was stopped one row remains: the completed one.",
+        statement="Of a message that was completed before the run was stopped one row remains: the completed one.",
         judge=completed_wins,
         explain=Explanation(
             meaning="A completion may come before, during or after the write of the partial. If it came before the "

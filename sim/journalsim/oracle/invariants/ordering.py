@@ -100,7 +100,7 @@ def _bad(look: Look, earlier: int, later: int, facts: Facts) -> Violation:
 ORDERED_HISTORY = Invariant(
     id="ordered-history",
     family="truth",
-    promise="Rows stand in the order of their runs, and within a run in the order in which things happened.",
+    statement="Rows stand in the order of their runs, and within a run in the order in which things happened.",
     judge=ordered_history,
     explain=Explanation(
         meaning="A run that was over before another was accepted stands before it as a whole. Within a run the "

@@ -156,7 +156,7 @@ PARTIALS: tuple[Invariant, ...] = (
     Invariant(
         id="partial-is-prefix",
         family="messages",
-        promise="What is kept of a message that was cut short is a beginning of what the model emitted, "
+        statement="What is kept of a message that was cut short is a beginning of what the model emitted, "
         "and at least what any client showed when the run was stopped or reached its time limit.",
         judge=partial_is_prefix,
         unclaimed=needs("partials"),
@@ -174,7 +174,7 @@ PARTIALS: tuple[Invariant, ...] = (
     Invariant(
         id="bounded-partials",
         family="messages",
-        promise="The cache of partial text stays within its declared bounds and is empty when no run is active.",
+        statement="The cache of partial text stays within its declared bounds and is empty when no run is active.",
         judge=bounded_partials,
         unclaimed=needs("statistics"),
         explain=Explanation(

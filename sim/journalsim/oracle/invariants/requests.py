@@ -214,7 +214,7 @@ def _late_prompt(user: UserMessage, run: Run, found: str, seen: Look, facts: Fac
 ONE_REQUEST_ONE_EFFECT = Invariant(
     id="one-request-one-effect",
     family="runs",
-    promise="One request has one effect, however often it arrives: one message, one run, one answer, "
+    statement="One request has one effect, however often it arrives: one message, one run, one answer, "
     "one execution of each call; a refused one has none.",
     judge=one_request_one_effect,
     unclaimed=needs("idempotent_start"),
@@ -241,7 +241,7 @@ ONE_REQUEST_ONE_EFFECT = Invariant(
 PROMPT_FIRST = Invariant(
     id="prompt-first",
     family="truth",
-    promise="A person's message is in the journal before the model is first called for it, "
+    statement="A person's message is in the journal before the model is first called for it, "
     "and every read after its acceptance shows it.",
     judge=prompt_first,
     unclaimed=needs("user_first"),

@@ -68,7 +68,7 @@ def honest_provenance(facts: Facts) -> Iterator[Finding]:
 NO_EMPTY_MESSAGE = Invariant(
     id="no-empty-message",
     family="messages",
-    promise="No message is stored without any content.",
+    statement="No message is stored without any content.",
     judge=no_empty_message,
     explain=Explanation(
         meaning="A stored message has text or reasoning, or stands once for tool calls that it asked for. Strict "
@@ -91,7 +91,7 @@ def _own_model(history: History) -> str:
 HONEST_PROVENANCE = Invariant(
     id="honest-provenance",
     family="truth",
-    promise="A row of the model says only what the model said, a row of a person only what was sent, "
+    statement="A row of the model says only what the model said, a row of a person only what was sent, "
     "and a closure claims only what happened.",
     unclaimed=_own_model,
     judge=honest_provenance,

@@ -108,7 +108,7 @@ RUNS: tuple[Invariant, ...] = (
     Invariant(
         id="one-terminal-per-run",
         family="runs",
-        promise="Every run that has ended has exactly one terminal, and it says how the run ended.",
+        statement="Every run that has ended has exactly one terminal, and it says how the run ended.",
         judge=one_terminal_per_run,
         unclaimed=needs("terminals"),
         explain=Explanation(

@@ -239,7 +239,8 @@ STOPS: tuple[Invariant, ...] = (
     Invariant(
         id="stop-ends-run",
         family="runs",
-        promise="A stop ends the run that it names, within a bound, and no other; for an ended run it changes nothing.",
+        statement="A stop ends the run that it names, within a bound, and no other; "
+        "for an ended run it changes nothing.",
         judge=stop_ends_run,
         explain=Explanation(
             meaning="From the moment a run is accepted a stop reaches it: before the model is called, in a stream, in "
@@ -256,7 +257,7 @@ STOPS: tuple[Invariant, ...] = (
     Invariant(
         id="disconnect-is-not-stop",
         family="runs",
-        promise="A reader that goes away neither ends a run nor changes the journal.",
+        statement="A reader that goes away neither ends a run nor changes the journal.",
         judge=disconnect_is_not_stop,
         unclaimed=_cancels_on_disconnect,
         explain=Explanation(

@@ -157,7 +157,7 @@ def _dishonest(found: str, answered: Event | None, position: int) -> Violation:
 HONEST_CURSOR = Invariant(
     id="honest-cursor",
     family="stream",
-    promise="A reader gets everything after its cursor, or is told that it does not.",
+    statement="A reader gets everything after its cursor, or is told that it does not.",
     unclaimed=claimed,
     judge=honest_cursor,
     explain=Explanation(
@@ -226,7 +226,7 @@ def _illegal(found: str, position: int) -> Violation:
 LEGAL_WIRE = Invariant(
     id="legal-wire",
     family="stream",
-    promise="Status, headers and bytes of a stream are what the standard and every common reader expect.",
+    statement="Status, headers and bytes of a stream are what the standard and every common reader expect.",
     unclaimed=claimed,
     judge=legal_wire,
     explain=Explanation(
@@ -296,7 +296,7 @@ def _pure(before: EventOf[JournalRead], attached: EventOf[StreamAnswered], after
 READERS_ARE_PURE = Invariant(
     id="readers-are-pure",
     family="stream",
-    promise="Attaching and reading change nothing, neither in the journal nor for other readers.",
+    statement="Attaching and reading change nothing, neither in the journal nor for other readers.",
     unclaimed=claimed,
     judge=readers_are_pure,
     explain=Explanation(
@@ -340,7 +340,7 @@ def bounded_stream_buffers(facts: Facts) -> Iterator[Finding]:
 BOUNDED_STREAM_BUFFERS = Invariant(
     id="bounded-stream-buffers",
     family="stream",
-    promise="What is held for a slow reader stays within the declared bound.",
+    statement="What is held for a slow reader stays within the declared bound.",
     unclaimed=_no_bound,
     judge=bounded_stream_buffers,
     explain=Explanation(

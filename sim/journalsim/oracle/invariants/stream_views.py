@@ -200,7 +200,7 @@ def _listed(rows: tuple[tuple[str, str], ...]) -> str:
 REPLAY_EQUALS_LIVE = Invariant(
     id="replay-equals-live",
     family="stream",
-    promise="Wherever a connection breaks, a page that reattaches shows what an undisturbed reader shows.",
+    statement="Wherever a connection breaks, a page that reattaches shows what an undisturbed reader shows.",
     unclaimed=claimed,
     judge=replay_equals_live,
     explain=Explanation(
@@ -303,7 +303,7 @@ def _made_up(facts: Facts) -> Iterator[Finding]:
 SINGLE_VISIBLE_SOURCE = Invariant(
     id="single-visible-source",
     family="stream",
-    promise="A page that reads the history and then attaches shows every message once.",
+    statement="A page that reads the history and then attaches shows every message once.",
     unclaimed=claimed,
     judge=single_visible_source,
     explain=Explanation(
@@ -402,7 +402,7 @@ def _endless(found: str, event: Event) -> Violation:
 STREAM_TERMINATES = Invariant(
     id="stream-terminates",
     family="stream",
-    promise="Every stream of a run that has ended comes to its end, and every page that watches learns it.",
+    statement="Every stream of a run that has ended comes to its end, and every page that watches learns it.",
     unclaimed=claimed,
     judge=stream_terminates,
     explain=Explanation(

@@ -164,7 +164,7 @@ TOOLS: tuple[Invariant, ...] = (
     Invariant(
         id="paired-tool-calls",
         family="tools",
-        promise="Every stored tool call has exactly one request and exactly one result, before any later message.",
+        statement="Every stored tool call has exactly one request and exactly one result, before any later message.",
         judge=paired_tool_calls,
         unclaimed=needs("tools"),
         explain=Explanation(
