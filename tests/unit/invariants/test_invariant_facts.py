@@ -120,16 +120,16 @@ def test_client_shows_what_it_applied_before_a_moment():
 
 def test_frames_without_a_provider_id_are_matched_by_row_and_by_text():
     story = Story(ids=False).asks().answers("model.turn1", "one").calls("model.turn2").answers("model.turn2", "two")
-    by_text = facts(story).shown_as
+    by_text = facts(story).displayed_as
     assert by_text == {"j-model.turn1": "model.turn1", "j-model.turn2": "model.turn2"}
     story.reads(A("", "two", id="j-model.turn1"), A("", "one", id="j-model.turn2"))
-    assert facts(story).shown_as == {"j-model.turn1": "model.turn2", "j-model.turn2": "model.turn1"}
+    assert facts(story).displayed_as == {"j-model.turn1": "model.turn2", "j-model.turn2": "model.turn1"}
 
 
 def test_frames_that_nothing_explains_are_left_alone():
     story = Story(ids=False).asks().answers("model.turn1", "one").frame("message.delta", "model.turn8", text="else")
     story.frame("run.ended", "model.turn1", message=None)
-    assert facts(story).shown_as == {"j-model.turn1": "model.turn1"}
+    assert facts(story).displayed_as == {"j-model.turn1": "model.turn1"}
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from story import CLAIMS, END, A, C, R, Story, U
 
 from journalsim.contract.capabilities import Capabilities
 from journalsim.contract.items import Item
-from journalsim.oracle.facts.texts import common_beginning, glued, is_whole, leaves_out, same_arguments
+from journalsim.oracle.facts.texts import common_prefix, glued, is_whole, leaves_out, same_arguments
 from journalsim.oracle.invariants.judge import check_history
 from journalsim.oracle.invariants.verdict import Status, Verdict
 
@@ -38,11 +38,11 @@ def test_something_left_out_is_told_from_something_added_or_moved():
     assert not leaves_out("thereHello ", "Hello there")
 
 
-def test_common_beginning():
-    assert common_beginning("abc", "abd") == "ab"
-    assert common_beginning("ab", "abd") == "ab"
-    assert common_beginning("abd", "ab") == "ab"
-    assert common_beginning("x", "ab") == ""
+def test_common_prefix():
+    assert common_prefix("abc", "abd") == "ab"
+    assert common_prefix("ab", "abd") == "ab"
+    assert common_prefix("abd", "ab") == "ab"
+    assert common_prefix("x", "ab") == ""
 
 
 @pytest.mark.parametrize(

@@ -77,7 +77,7 @@ class CaseEnd:
         """What a client shows, with the references of its messages."""
         items = self.views.get(client, ())
         refs = self.facts.refs(items, self.session(client))
-        return tuple((i, ref or self.facts.shown_as.get(i.id or "")) for i, ref in zip(items, refs, strict=True))
+        return tuple((i, ref or self.facts.displayed_as.get(i.id or "")) for i, ref in zip(items, refs, strict=True))
 
     def session(self, client: str) -> str:
         """The conversation that a client shows."""

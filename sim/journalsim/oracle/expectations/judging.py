@@ -218,11 +218,13 @@ def _view_equals(end: CaseEnd, expected: EqualViews) -> Outcome:
         ours, theirs = told_apart(items), told_apart(wanted)
         if ours != theirs:
             rows = tuple(item for item in items if item.kind == "assistant")
-            return Outcome(holds=False, found=f"{client} shows {_told(ours)}, {other} shows {_told(theirs)}", rows=rows)
+            return Outcome(
+                holds=False, found=f"{client} shows {_listed(ours)}, {other} shows {_listed(theirs)}", rows=rows
+            )
     return Outcome(holds=True, found="they show the same")
 
 
-def _told(messages: Sequence[tuple[str, str]]) -> str:
+def _listed(messages: Sequence[tuple[str, str]]) -> str:
     return ", ".join(f"{quoted(text)} ({state})" for text, state in messages) or "nothing"
 
 

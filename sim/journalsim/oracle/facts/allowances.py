@@ -91,7 +91,7 @@ def _acknowledged(message: ModelMessage, before: int, facts: Facts) -> bool:
         for event in facts.of(FramePublished)
         if event.position < before and event.data.frame in ("message.completed", "message.interrupted")
     )
-    if any(facts.shown_as.get(journal_id or "") == message.ref for journal_id in frames):
+    if any(facts.displayed_as.get(journal_id or "") == message.ref for journal_id in frames):
         return True
     seen = [
         ref for reads in facts.reads.values() for read in reads if read.position < before for ref in facts.refs_in(read)
@@ -113,7 +113,7 @@ def dropped_whole(message: ModelMessage, run: Run, facts: Facts) -> bool:
         return False
     turn = [other for other in own if other.turn == message.turn]
     calls = [call.call_id for other in turn for call in other.calls]
-    return not any(facts.kept(other.ref) for other in turn) and not any(c in facts.call_rows for c in calls)
+    return not any(facts.stored(other.ref) for other in turn) and not any(c in facts.call_rows for c in calls)
 
 
 @frozen(kw_only=True)

@@ -45,12 +45,12 @@ def match_assistant_rows(
     if not matcher.open:
         return tuple(matcher.refs)
     for superseded in (False, True):
-        for fits in (_same, _begins):
+        for fits in (_same, _is_prefix):
             matcher.by_text(fits, superseded=superseded, reuse=False)
-    for fits in (_same, _begins):
+    for fits in (_same, _is_prefix):
         matcher.by_text(fits, reuse=True)
     for reuse in (False, True):
-        matcher.by_text(_common_beginning, reuse=reuse)
+        matcher.by_text(_shares_prefix, reuse=reuse)
     matcher.by_elimination()
     return tuple(matcher.refs)
 
@@ -207,13 +207,13 @@ def _same(item: Item, message: ModelMessage) -> bool:
     return item.text == message.whole_text and (bool(item.text) or item.reasoning == message.whole_reasoning)
 
 
-def _begins(item: Item, message: ModelMessage) -> bool:
+def _is_prefix(item: Item, message: ModelMessage) -> bool:
     if item.text:
         return message.whole_text.startswith(item.text)
     return bool(item.reasoning) and message.whole_reasoning.startswith(item.reasoning)
 
 
-def _common_beginning(item: Item, message: ModelMessage) -> bool:
+def _shares_prefix(item: Item, message: ModelMessage) -> bool:
     chunks: Iterable[str] = (c.data.text for c in message.chunks if c.data.part == "text")
     first = next((text for text in chunks if text.strip()), message.whole_text)
     return bool(first) and item.text.startswith(first)

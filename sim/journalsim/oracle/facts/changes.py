@@ -85,7 +85,7 @@ def _changes_in(session: str, reads: Sequence[EventOf[JournalRead]], facts: Fact
                 continue
             run = _settled(item, ref, read, facts)
             now = rows.get(key, ())
-            if run is None or any(_kept(item, row, annotated) for row in now) or _is_taken(item, facts):
+            if run is None or any(_unchanged(item, row, annotated) for row in now) or _is_taken(item, facts):
                 continue
             known[key] = True
             yield (
@@ -114,7 +114,7 @@ def _settled(item: Item, ref: str | None, read: EventOf[JournalRead], facts: Fac
     return run if over and not replaced and not unwritten else None
 
 
-def _kept(item: Item, row: Item, annotated: bool) -> bool:
+def _unchanged(item: Item, row: Item, annotated: bool) -> bool:
     flags = (key for key in item.metadata if key not in DERIVED)
     if not annotated and any(row.metadata.get(key) != item.metadata[key] for key in flags):
         return False
@@ -145,7 +145,7 @@ def _unannounced(session: str, facts: Facts) -> Iterator[tuple[str, Change]]:
         return
     for message in facts.messages.values():
         run = facts.runs.get(message.run or "")
-        if run is None or run.session != session or facts.kept(message.ref) or not message.completed_before(run.end):
+        if run is None or run.session != session or facts.stored(message.ref) or not message.completed_before(run.end):
             continue
         final = facts.final_reads[session]
         if (
@@ -165,7 +165,7 @@ def _unannounced(session: str, facts: Facts) -> Iterator[tuple[str, Change]]:
 def _announced(message: ModelMessage, facts: Facts) -> Event | None:
     for event in facts.of(FramePublished):
         numbered = event.data.frame == "message.completed" and event.data.event_id is not None
-        if numbered and facts.shown_as.get(event.data.message or "") == message.ref:
+        if numbered and facts.displayed_as.get(event.data.message or "") == message.ref:
             return event
     return None
 

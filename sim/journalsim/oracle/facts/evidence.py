@@ -12,7 +12,7 @@ MS = 1_000_000
 
 def row_expected(message: ModelMessage, state: str, facts: Facts, least: Applied | None = None) -> str:
     """Returns the row that a model message should have, as a line; ``least`` is the least that it should say."""
-    shown = (journal_id for journal_id, ref in facts.shown_as.items() if ref == message.ref)
+    shown = (journal_id for journal_id, ref in facts.displayed_as.items() if ref == message.ref)
     completed = state == "completed"
     whole = Applied(text=message.whole_text, reasoning=message.whole_reasoning)
     said = least or (whole if completed else Applied(text=message.text, reasoning=message.reasoning))

@@ -188,18 +188,18 @@ class Facts:
         return {journal_id: source for journal_id, source in told if source is not None}
 
     @cached_property
-    def shown_as(self) -> Mapping[str, str]:
+    def displayed_as(self) -> Mapping[str, str]:
         """References of model messages by the journal id under which frames showed them."""
-        return match_frames(self.frames, tuple(self.messages.values()), self._stored)
+        return match_frames(self.frames, tuple(self.messages.values()), self._ref_of_id)
 
-    def _stored(self, journal_id: str) -> str | None:
+    def _ref_of_id(self, journal_id: str) -> str | None:
         """Returns the reference of the message whose row has an id."""
         return next((ref for ref, items in self.rows.items() for item in items if item.id == journal_id), None)
 
     def applied(self, ref: str, before: float = NEVER) -> tuple[Applied, ...]:
         """Returns what each client showed of a model message just before a position, clients in order of name."""
         found: dict[str, Applied] = {}
-        for journal_id, shown in self.shown_as.items():
+        for journal_id, shown in self.displayed_as.items():
             for event in self.frames[journal_id] if shown == ref else ():
                 if isinstance(event.data, ClientApplied) and event.position < before:
                     client = event.actor
@@ -319,7 +319,7 @@ class Facts:
         found: Said = self._made[session]
         return found
 
-    def kept(self, ref: str) -> tuple[Item, ...]:
+    def stored(self, ref: str) -> tuple[Item, ...]:
         """Returns the rows of one message at the end."""
         return self.rows.get(ref, ())
 

@@ -29,7 +29,7 @@ def power_cut_between(begin: float, end: float, facts: Facts) -> bool:
 def prompt_was_lost(user: UserMessage, run: Run, facts: Facts) -> bool:
     """Whether an accepted message is missing because a crash took it, and that is for the judges of durability."""
     accepted = run.accepted.position
-    if facts.kept(user.ref) or not facts.crashed_between(accepted, NEVER):
+    if facts.stored(user.ref) or not facts.crashed_between(accepted, NEVER):
         return False
     called = next((call for call in facts.calls if call.run == run.id), None)
     return called is None or power_cut_between(called.position, NEVER, facts)

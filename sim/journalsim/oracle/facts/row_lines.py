@@ -6,13 +6,13 @@ from collections.abc import Iterable
 
 from journalsim.contract.items import Item
 
-TEXT_SHOWN = 48  # characters of a text that are shown; a row must fit on a terminal line
+TEXT_MAX = 48  # characters of a text that are shown; a row must fit on a terminal line
 
 
 def quoted(text: str) -> str:
     """Returns ``text`` in double quotes: long ones shortened in the middle, unprintable characters escaped."""
-    if len(text) > TEXT_SHOWN:
-        half = TEXT_SHOWN // 2
+    if len(text) > TEXT_MAX:
+        half = TEXT_MAX // 2
         text = f"{text[:half].rstrip()} … {text[-half:].lstrip()}"
     return '"' + "".join(_visible(character) for character in text) + '"'
 

@@ -29,7 +29,7 @@ def claimed(history: History) -> str:
 
 
 @frozen
-class Told:
+class SentEvent:
     """One event that the server wrote.
 
     Attributes:
@@ -55,7 +55,7 @@ class Connection:
         asked: the program's request.
         answered: status and headers; None if there was no answer.
         closed: the server was done with it; None if it never was.
-        told: the events that the server wrote.
+        sent: the events that the server wrote.
         inside: the server left off in the middle of an event.
         too_large: an event was larger than any reader takes.
         cut: a fault of the link happened to it.
@@ -66,7 +66,7 @@ class Connection:
     asked: EventOf[StreamAsked] | None = None
     answered: EventOf[StreamAnswered] | None = None
     closed: EventOf[StreamClosed] | None = None
-    told: list[Told] = field(factory=list)
+    sent: list[SentEvent] = field(factory=list)
     inside: bool = False
     too_large: bool = False
     cut: bool = False
@@ -75,13 +75,13 @@ class Connection:
     @property
     def opened(self) -> Control | None:
         """How the server said that it understood the cursor."""
-        first = self.told[0].means if self.told else None
+        first = self.sent[0].means if self.sent else None
         return first if isinstance(first, Control) and first.kind == "stream.open" else None
 
     @property
     def gap(self) -> bool:
         """Whether the server declared that something is missing."""
-        controls = [told.means for told in self.told if isinstance(told.means, Control)]
+        controls = [told.means for told in self.sent if isinstance(told.means, Control)]
         return any(control.kind == "stream.gap" or control.attachment == "gap" for control in controls)
 
     def write(self, event: EventOf[StreamSent]) -> None:
@@ -90,15 +90,15 @@ class Connection:
             events = self._decoder.feed(event.data.data.encode("utf-8", "surrogateescape"))
         except EventTooLargeError as error:
             events, self.too_large = list(error.events), True
-        self.told += [_told(event.position, one) for one in events]
+        self.sent += [_sent_event(event.position, one) for one in events]
         self.inside = self._decoder.inside_event
 
 
-def _told(position: int, event: SseEvent) -> Told:
+def _sent_event(position: int, event: SseEvent) -> SentEvent:
     try:
-        return Told(position, event, decode_event(event))
+        return SentEvent(position, event, decode_event(event))
     except AdapterError as error:
-        return Told(position, event, None, str(error))
+        return SentEvent(position, event, None, str(error))
 
 
 def connections(facts: Facts) -> Sequence[Connection]:
@@ -140,14 +140,14 @@ def settled_view(shown: Sequence[EventOf[ClientView]]) -> EventOf[ClientView] | 
     return None if excused else last
 
 
-def undisturbed_shows(facts: Facts) -> Mapping[str, bool]:
+def reference_messages(facts: Facts) -> Mapping[str, bool]:
     """Returns the messages that a reader whom nothing disturbs is told of, and shows to the end."""
     told = facts.of(FramePublished)
     gone = {event.data.message or "": True for event in told if event.data.frame == "message.superseded"}
     return {event.data.message or "": True for event in told if event.data.message not in gone}
 
 
-def last_words(facts: Facts) -> Mapping[str, str]:
+def final_texts(facts: Facts) -> Mapping[str, str]:
     """Returns the whole text of each message as it was told when the message ended, the last time that it did."""
     ends = ("message.completed", "message.interrupted")
     told = facts.of(FramePublished)

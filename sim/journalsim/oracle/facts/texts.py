@@ -6,7 +6,7 @@ import json
 from collections.abc import Sequence
 
 
-def common_beginning(a: str, b: str) -> str:
+def common_prefix(a: str, b: str) -> str:
     """Returns the longest text with which both begin."""
     if b.startswith(a):
         return a
@@ -30,7 +30,7 @@ def glued(kept: str, attempts: Sequence[str]) -> bool:
     """
     parts, rest = 0, kept
     for emitted in attempts:
-        part = common_beginning(emitted, rest)
+        part = common_prefix(emitted, rest)
         parts, rest = parts + bool(part), rest[len(part) :]
     return not rest and parts > 1
 

@@ -23,7 +23,7 @@ def retry_is_atomic(facts: Facts) -> Iterator[Finding]:
         if not message.superseded or run is None or run.rolled_back:
             continue
         after = _of_the_retry(message, facts)
-        rows = tuple(row for other in after for row in facts.kept(other.ref))
+        rows = tuple(row for other in after for row in facts.stored(other.ref))
         own = standing(message.ref, facts)
         if not rows:
             continue
@@ -62,7 +62,7 @@ def _calls_left(message: ModelMessage, after: tuple[ModelMessage, ...], facts: F
 
 
 def _beside(message: ModelMessage, after: tuple[ModelMessage, ...], left: tuple[Item, ...], facts: Facts) -> Violation:
-    rows = tuple(row for other in after for row in facts.kept(other.ref))
+    rows = tuple(row for other in after for row in facts.stored(other.ref))
     return Violation(
         invariant="retry-is-atomic",
         promised=f"attempt {after[0].attempt} took the place of {message.ref}, so nothing of {message.ref} is shown",

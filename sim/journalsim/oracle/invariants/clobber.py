@@ -58,7 +58,7 @@ def _judge_metadata(facts: Facts) -> Iterator[Finding]:
         for key, value in event.data.metadata.items() if ref is not None else ():
             wanted.setdefault((str(ref), key), ([], event))[0].append(value)
     for (ref, key), (values, first) in wanted.items():
-        rows = facts.kept(ref)
+        rows = facts.stored(ref)
         if not rows or any(value != values[0] for value in values) or facts.crashed_between(first.position, NEVER):
             continue
         if any(row.metadata.get(key) == values[0] for row in rows):
@@ -105,7 +105,7 @@ def _judge_rewrite(done: Event, facts: Facts) -> Iterator[Finding]:
         return
     for ref, position in _new(session, facts):
         if begun.position < position < done.position:
-            yield HELD if facts.kept(ref) else _rewritten(ref, begun, done, facts)
+            yield HELD if facts.stored(ref) else _rewritten(ref, begun, done, facts)
 
 
 def _new(session: str, facts: Facts) -> Iterator[tuple[str, int]]:

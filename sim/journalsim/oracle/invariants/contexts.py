@@ -128,7 +128,7 @@ def _is_given(item: Item, ref: str | None, message: ModelMessage | None, facts: 
         return item.state == "interrupted" and facts.history.policies.get("stopped_turn", "marker") == "marker"
     if item.kind in ("tool_call", "tool_result"):
         # of a message without a row of its own nobody sees whether it is given
-        asked = facts.kept(message.ref) if message is not None else ()
+        asked = facts.stored(message.ref) if message is not None else ()
         return bool(asked) and not _taken_out(asked[0], facts)
     if item.kind == "assistant" and not (item.text or item.reasoning):
         return False  # whether there may be such a row is for others to say

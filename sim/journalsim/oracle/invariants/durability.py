@@ -91,7 +91,7 @@ def _judge_run(run: Run, facts: Facts) -> Iterator[Finding]:
     user = next((user for user in facts.users.values() if user.run == run.id), None)
     if user is not None and user.ref not in facts.unwritten and not changed(user.ref, run.session, facts):
         yield from _judge_prompt(user, run, facts)
-        if not facts.kept(user.ref):
+        if not facts.stored(user.ref):
             return  # one loss, told once
     yield from _judge_end(run, facts)
     for message in facts.messages.values():
@@ -103,7 +103,7 @@ def _judge_run(run: Run, facts: Facts) -> Iterator[Finding]:
 
 
 def _judge_prompt(user: UserMessage, run: Run, facts: Facts) -> Iterator[Finding]:
-    if facts.kept(user.ref):
+    if facts.stored(user.ref):
         yield HELD
     elif prompt_was_lost(user, run, facts):
         accepted = run.accepted.position
@@ -142,7 +142,7 @@ def _judge_end(run: Run, facts: Facts) -> Iterator[Finding]:
 
 
 def _judge_message(message: ModelMessage, run: Run, facts: Facts) -> Iterator[Finding]:
-    rows = facts.kept(message.ref)
+    rows = facts.stored(message.ref)
     elsewhere = left_to_others(message.ref, facts) or changed(message.ref, run.session, facts)
     if elsewhere or message.superseded or message.empty:
         return
@@ -150,7 +150,7 @@ def _judge_message(message: ModelMessage, run: Run, facts: Facts) -> Iterator[Fi
     if done is not None and message.completed is not None:
         if excused(message, run, facts) or dropped_whole(message, run, facts):
             return
-        if any(row.state == "completed" for row in rows) or _kept_as_calls(message, facts):
+        if any(row.state == "completed" for row in rows) or _stored_as_calls(message, facts):
             yield HELD
         elif not (_stopped_first(message, run) or (rows and not facts.crashed_between(done, run.end))):
             # a row of another state in a run that had ended is for completed-wins
@@ -159,7 +159,7 @@ def _judge_message(message: ModelMessage, run: Run, facts: Facts) -> Iterator[Fi
         yield from _judge_text(message, run, rows, facts)
 
 
-def _kept_as_calls(message: ModelMessage, facts: Facts) -> bool:
+def _stored_as_calls(message: ModelMessage, facts: Facts) -> bool:
     """Whether a message that says nothing is kept as the calls that it asked for."""
     bare = not (message.whole_text or message.whole_reasoning)
     return bare and any(call.call_id in facts.call_rows for call in message.calls)
@@ -189,7 +189,7 @@ def _announced(message: ModelMessage, facts: Facts) -> int | None:
 
 def _published(message: ModelMessage, kind: str, before: int, facts: Facts) -> Iterator[EventOf[FramePublished]]:
     """Yields what was announced of a message before a position."""
-    for journal_id, ref in facts.shown_as.items():
+    for journal_id, ref in facts.displayed_as.items():
         for frame in facts.of(FramePublished) if ref == message.ref else ():
             if frame.data.message == journal_id and frame.data.frame == kind and frame.position < before:
                 yield frame

@@ -45,12 +45,12 @@ def _excused(tool: ToolUse, run: Run, facts: Facts) -> bool:
         or facts.rewritten(run.session, began)
         or facts.crashed_between(began, NEVER)
         or changed(f"tool_result {tool.call_id}", run.session, facts)
-        or (not rows and (tool.call_id in facts.calls_aside or _told_by_message(tool, run, facts)))
+        or (not rows and (tool.call_id in facts.calls_aside or _reported_for_message(tool, run, facts)))
         or _faulty(tool, facts)
     )
 
 
-def _told_by_message(tool: ToolUse, run: Run, facts: Facts) -> bool:
+def _reported_for_message(tool: ToolUse, run: Run, facts: Facts) -> bool:
     """Whether the judges of the message that asked for the call say what is missing."""
     message = facts.messages.get(tool.message or "")
     if message is None or message.superseded or not message.completed_before(run.end):

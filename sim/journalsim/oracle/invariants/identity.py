@@ -66,7 +66,7 @@ def _shared(read: EventOf[JournalRead], facts: Facts) -> Iterator[Violation]:
 
 def _shown_otherwise(session: str, known: Mapping[str, Item], facts: Facts) -> Iterator[Violation]:
     final = facts.final_reads[session]
-    for journal_id, ref in facts.shown_as.items():
+    for journal_id, ref in facts.displayed_as.items():
         item = known.get(ref)
         if item is None or item.id == journal_id or facts.messages[ref].superseded:
             continue

@@ -29,7 +29,7 @@ _SAID: Mapping[Grade, str] = {
     "synced": "it had outlived a kill of the server",
     "sent": "it had been announced to clients",
 }
-_TOLD = ("message.delta", "message.completed", "message.interrupted")
+_TEXT_FRAMES = ("message.delta", "message.completed", "message.interrupted")
 _RESULTS = ("completed", "failed")
 
 
@@ -73,9 +73,9 @@ def grade_of_result(call_id: str, facts: Facts) -> tuple[Grade, str]:
 
 
 def _frames(ref: str, facts: Facts, before: float) -> Iterator[LiveFrame]:
-    for journal_id, shown in facts.shown_as.items():
+    for journal_id, shown in facts.displayed_as.items():
         for event in facts.frames[journal_id] if shown == ref else ():
-            if event.position < before and event.data.frame in _TOLD:
+            if event.position < before and event.data.frame in _TEXT_FRAMES:
                 yield event
 
 

@@ -43,7 +43,7 @@ def _lost_user_message(user: UserMessage, run: Run, facts: Facts) -> Iterator[Fi
     if run.rolled_back or user.ref in facts.unwritten or facts.rewritten(run.session, run.asked):
         return
     reason = facts.unsettled(run)
-    if facts.kept(user.ref):
+    if facts.stored(user.ref):
         yield HELD
     elif reason:
         yield Unsure(reason)
@@ -67,7 +67,7 @@ def _lost_user_message(user: UserMessage, run: Run, facts: Facts) -> Iterator[Fi
 def _lost_model_message(message: ModelMessage, run: Run, facts: Facts) -> Iterator[Finding]:
     assert message.completed is not None
     done = message.completed.position
-    rows = facts.kept(message.ref)
+    rows = facts.stored(message.ref)
     if left_to_others(message.ref, facts) or changed(message.ref, run.session, facts):
         return
     bare = not (message.whole_text or message.whole_reasoning)

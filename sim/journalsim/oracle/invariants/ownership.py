@@ -62,7 +62,7 @@ def faults_of(ref: str, facts: Facts) -> tuple[Fault, ...]:
 
 def standing(ref: str, facts: Facts) -> tuple[Item, ...]:
     """Returns the rows of one message that have no fault of their own."""
-    return facts.once(_standing).get(ref, ()) if ref in facts.once(_by_message) else facts.kept(ref)
+    return facts.once(_standing).get(ref, ()) if ref in facts.once(_by_message) else facts.stored(ref)
 
 
 def left_to_others(ref: str, facts: Facts) -> bool:

@@ -15,7 +15,7 @@ from journalsim.oracle.facts.facts import NEVER, Facts
 from journalsim.oracle.facts.records import Applied, ModelMessage, Run
 from journalsim.oracle.facts.row_lines import quoted, rows_text
 from journalsim.oracle.facts.run_ends import end_of, work_of
-from journalsim.oracle.facts.texts import common_beginning
+from journalsim.oracle.facts.texts import common_prefix
 from journalsim.oracle.invariants.invariant import HELD, Explanation, Finding, Invariant, Unsure, needs
 from journalsim.oracle.invariants.ownership import left_to_others
 from journalsim.oracle.invariants.verdict import Violation
@@ -32,12 +32,12 @@ def partial_is_prefix(facts: Facts) -> Iterator[Finding]:
         stop_at = run.stop.delivered.position if run.stop is not None else NEVER
         if message.completed_before(min(stop_at, run.end)) or facts.rewritten(run.session, message.begin):
             continue
-        rows = facts.kept(message.ref)
+        rows = facts.stored(message.ref)
         if left_to_others(message.ref, facts) or changed(message.ref, run.session, facts):
             continue
         if message.completed is not None and any(row.state == "completed" for row in rows):
             continue
-        least = _must_keep(message, run, facts)
+        least = _must_store(message, run, facts)
         if not rows and not (least.text or least.reasoning):
             continue
         reason = facts.unsettled(run)
@@ -98,7 +98,7 @@ def _interrupted_at(run: Run, facts: Facts) -> int | None:
     return int(run.end)
 
 
-def _must_keep(message: ModelMessage, run: Run, facts: Facts) -> Applied:
+def _must_store(message: ModelMessage, run: Run, facts: Facts) -> Applied:
     """Returns what a client had shown of the message when its run was interrupted; empty if nothing has to be kept."""
     nothing = Applied()
     stop_at = _interrupted_at(run, facts)
@@ -109,14 +109,14 @@ def _must_keep(message: ModelMessage, run: Run, facts: Facts) -> Applied:
         broken.pop()  # the interruption itself closed it
     if any(position < stop_at for position in broken) or lost_by_crash(message, run, stop_at, facts):
         return nothing
-    kept = facts.kept(message.ref)
+    kept = facts.stored(message.ref)
     # a completion in the window that is lost altogether, or a turn dropped by policy, is judged elsewhere
     if not kept and (message.completed_before(run.end) or dropped_whole(message, run, facts)):
         return nothing
     best = nothing
     for shown in facts.applied(message.ref, stop_at):
-        text = common_beginning(shown.text, message.whole_text)
-        reasoning = common_beginning(shown.reasoning, message.whole_reasoning)
+        text = common_prefix(shown.text, message.whole_text)
+        reasoning = common_prefix(shown.reasoning, message.whole_reasoning)
         if (len(text), len(reasoning)) > (len(best.text), len(best.reasoning)):
             best = Applied(client=shown.client, text=text, reasoning=reasoning, position=shown.position)
     return best

@@ -161,7 +161,7 @@ def prompt_first(facts: Facts) -> Iterator[Finding]:
         if run is None or run.rolled_back or user.ref in facts.unwritten or facts.rewritten(run.session, 0):
             continue
         called = next((call for call in facts.calls if call.run == run.id), None)
-        kept = facts.kept(user.ref)
+        kept = facts.stored(user.ref)
         if not kept:
             # that an accepted message is missing is for other judges, but for a kill: then it had to be durable
             killed = called is not None and facts.crashed_between(called.position, NEVER)
@@ -185,7 +185,7 @@ def _judge_calls(user: UserMessage, run: Run, facts: Facts) -> Iterator[Finding]
 
 def _ever_hidden(user: UserMessage, facts: Facts) -> bool:
     asked = any(HIDDEN_FROM_MODEL in event.data.metadata for event in facts.of(MaintenanceDone))
-    return asked or any(row.metadata.get(HIDDEN_FROM_MODEL) for row in facts.kept(user.ref))
+    return asked or any(row.metadata.get(HIDDEN_FROM_MODEL) for row in facts.stored(user.ref))
 
 
 def _judge_reads(user: UserMessage, run: Run, facts: Facts) -> Iterator[Finding]:

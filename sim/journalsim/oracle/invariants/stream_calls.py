@@ -18,7 +18,7 @@ Row = tuple[str, str]
 """``tool_call`` or ``tool_result``, and the id of the call."""
 
 
-def calls_shown(facts: Facts, view: EventOf[ClientView], read: EventOf[JournalRead]) -> Finding:
+def calls_displayed(facts: Facts, view: EventOf[ClientView], read: EventOf[JournalRead]) -> Finding:
     """Judges the calls and results on a page: those that an undisturbed reader was told of, each result with its call.
 
     What does not last, as what a failed attempt asked for, may be there or not.
@@ -61,7 +61,7 @@ def _rows(items: Iterable[Item]) -> list[Row]:
 # --- questions -----------------------------------------------------------------------------------
 
 
-def questions_shown(facts: Facts, view: EventOf[ClientView], runs: Collection[str]) -> Finding:
+def questions_displayed(facts: Facts, view: EventOf[ClientView], runs: Collection[str]) -> Finding:
     """Judges which questions a page shows, whose stream is open, when nothing happens any more.
 
     Args:
@@ -73,7 +73,7 @@ def questions_shown(facts: Facts, view: EventOf[ClientView], runs: Collection[st
     for event in facts.of(FramePublished):
         if event.run in runs:
             _take(waiting, event.data)
-    by_history, by_stream = _shown(facts, view)
+    by_history, by_stream = _open_questions(facts, view)
     missing = next((call for call in waiting if call not in by_stream and call not in by_history), None)
     stray = next((call for call in by_stream if call not in waiting), None)
     wrong = missing or stray
@@ -89,7 +89,7 @@ def questions_shown(facts: Facts, view: EventOf[ClientView], runs: Collection[st
     )
 
 
-def _shown(facts: Facts, view: EventOf[ClientView]) -> tuple[list[str], dict[str, str]]:
+def _open_questions(facts: Facts, view: EventOf[ClientView]) -> tuple[list[str], dict[str, str]]:
     """Returns the calls that the page's history showed as open, and those of which the stream said that they wait."""
     by_history: list[str] = []
     by_stream: dict[str, str] = {}

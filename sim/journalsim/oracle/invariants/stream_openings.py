@@ -57,7 +57,7 @@ def _opening(facts: Facts, connection: Connection) -> _Opening | None:
     asked, answered, control = connection.asked, connection.answered, connection.opened
     if asked is None or answered is None or control is None:
         return None
-    begin, end = asked.position, connection.told[0].position
+    begin, end = asked.position, connection.sent[0].position
     mine = (run for run in facts.runs.values() if run.session == answered.data.session)
     runs = tuple(run for run in mine if run.accepted.position < begin)
     return _Opening(
@@ -66,7 +66,7 @@ def _opening(facts: Facts, connection: Connection) -> _Opening | None:
         answered.data.cursor or "",
         begin,
         end,
-        tuple((one.means, one.position) for one in connection.told if isinstance(one.means, Frame)),
+        tuple((one.means, one.position) for one in connection.sent if isinstance(one.means, Frame)),
         runs,
         tuple(run for run in runs if run.end > end and not facts.crashed_between(run.asked, end)),
     )
@@ -188,7 +188,7 @@ def _begun(facts: Facts) -> Mapping[str | None, int]:
 
 def _places(facts: Facts) -> Mapping[tuple[str, int, int], int]:
     """Returns when each place was given out first, with a frame or with a history."""
-    frames = ((one.event.id, one.position) for link in facts.once(connections) for one in link.told)
+    frames = ((one.event.id, one.position) for link in facts.once(connections) for one in link.sent)
     published = ((event.data.event_id, event.position) for event in facts.of(FramePublished))
     with_history = ((read.data.cursor, read.position) for read in facts.of(JournalRead))
     found: dict[tuple[str, int, int], int] = {}

@@ -33,16 +33,16 @@ def honest_cursor(facts: Facts) -> Iterator[Finding]:
             yield from _about_the_order(connection, durable)
             yield from _about_the_session(facts, connection, answered)
             for untruth in untruths(facts, connection):
-                yield _dishonest(untruth, answered, connection.told[0].position)
+                yield _dishonest(untruth, answered, connection.sent[0].position)
 
 
 def _about_the_cursor(facts: Facts, connection: Connection, answered: EventOf[StreamAnswered]) -> Finding:
     cursor, opened = answered.data.cursor or "", connection.opened
-    if answered.data.status != 200 or not connection.told:
+    if answered.data.status != 200 or not connection.sent:
         return HELD
     if opened is not None and opened.attachment == "fresh":
         found = f"{connection.client} sent the cursor {cursor!r:.60}, and the answer says that there was none"
-        return _dishonest(found, answered, connection.told[0].position)
+        return _dishonest(found, answered, connection.sent[0].position)
     if cursor in _ids_before(facts, answered):
         return HELD
     if connection.gap or (opened is not None and opened.attachment in ("restart", "gap", "finished")):
@@ -54,14 +54,14 @@ def _about_the_cursor(facts: Facts, connection: Connection, answered: EventOf[St
     return _dishonest(
         f"the cursor {cursor!r:.60} of {connection.client} was never given out, and the answer says {said}",
         answered,
-        connection.told[0].position,
+        connection.sent[0].position,
     )
 
 
 def _about_the_session(facts: Facts, connection: Connection, answered: EventOf[StreamAnswered]) -> Iterator[Violation]:
     """Judges that a stream is about its own session."""
     session = answered.data.session
-    for told in connection.told:
+    for told in connection.sent:
         run = facts.runs.get(told.means.run_id) if isinstance(told.means, Frame) else None
         if run is not None and run.session != session:
             found = f"{connection.client} watches {session} and gets a frame of {run.session}"
@@ -81,7 +81,7 @@ def _ids_before(facts: Facts, answered: EventOf[StreamAnswered]) -> set[str]:
         told.event.id or ""
         for connection in facts.once(connections)
         if connection.answered is not None and connection.answered.data.session == session
-        for told in connection.told
+        for told in connection.sent
         if told.position < answered.position
     }
 
@@ -96,7 +96,7 @@ def _inside_a_row(facts: Facts, cursor: str, answered: EventOf[StreamAnswered]) 
 def _before_what_comes(connection: Connection, cursor: str) -> bool:
     """Whether a cursor lies below what follows it here, in the same run: of some rows readers are told nothing."""
     found = parsed(cursor)
-    places = [place for told in connection.told for place in [parsed(told.event.id or "")] if place is not None]
+    places = [place for told in connection.sent for place in [parsed(told.event.id or "")] if place is not None]
     return found is not None and bool(places) and places[0][0] == found[0] and places[0] > found
 
 
@@ -105,7 +105,7 @@ def _durable_ids(facts: Facts) -> set[tuple[str, int, int]]:
     return {
         place
         for connection in facts.once(connections)
-        for told in connection.told
+        for told in connection.sent
         if isinstance(told.means, Frame)
         and told.means.kind in ("message.completed", "message.interrupted", "run.ended")
         for place in [parsed(told.event.id or "")]
@@ -121,7 +121,7 @@ def _about_the_order(connection: Connection, durable: set[tuple[str, int, int]])
     suffix = opened is not None and opened.attachment == "suffix" and not opened.whole_turn
     last: dict[str, tuple[str, int, int]] = {sent[0]: sent} if sent is not None and suffix else {}
     seen: list[tuple[str, int, int]] = []
-    for told in connection.told:
+    for told in connection.sent:
         if isinstance(told.means, Control):  # an id of it is another matter
             last = last if told.means.kind != "stream.open" or (suffix and not seen) else {}
             continue
@@ -195,7 +195,7 @@ def _wire_errors(connection: Connection, answered: EventOf[StreamAnswered]) -> I
     if status == 200 and content_type.partition(";")[0].strip().lower() != "text/event-stream":
         yield _illegal(f"the stream of {connection.client} is called {content_type!r}", at)
     ids: dict[str, None] = {}
-    for told in connection.told:
+    for told in connection.sent:
         event_id = told.event.id
         if told.error:
             yield _illegal(told.error, told.position)

@@ -26,13 +26,13 @@ from journalsim.oracle.facts.item_keys import as_states
 from journalsim.oracle.facts.stream_facts import (
     claimed,
     connections,
-    last_words,
+    final_texts,
+    reference_messages,
     settled_view,
-    undisturbed_shows,
     views,
 )
 from journalsim.oracle.invariants.invariant import HELD, Explanation, Finding, Invariant, Unsure
-from journalsim.oracle.invariants.stream_calls import calls_at_work, calls_shown, questions_shown
+from journalsim.oracle.invariants.stream_calls import calls_at_work, calls_displayed, questions_displayed
 from journalsim.oracle.invariants.verdict import Violation
 
 
@@ -82,15 +82,15 @@ def _at_the_end(facts: Facts) -> Iterator[Finding]:
         runs = _under_way(facts, view)
         if runs and _has_all(facts, view):
             yield _so_far(facts, view, runs)
-            yield questions_shown(facts, view, runs)
+            yield questions_displayed(facts, view, runs)
             continue
         reason = _undecided(facts, view)
         if reason:
             yield Unsure(reason)
             continue
-        ours, theirs = told_apart(_told_of(view, facts)), told_apart(_to_be_told(read, view, facts))
+        ours, theirs = told_apart(_page_items(view, facts)), told_apart(_expected_items(read, view, facts))
         if ours == theirs:
-            yield calls_shown(facts, view, read)
+            yield calls_displayed(facts, view, read)
             continue
         yield Violation(
             invariant="replay-equals-live",
@@ -102,31 +102,31 @@ def _at_the_end(facts: Facts) -> Iterator[Finding]:
         )
 
 
-def _told_of(view: EventOf[ClientView], facts: Facts) -> tuple[Item, ...]:
+def _page_items(view: EventOf[ClientView], facts: Facts) -> tuple[Item, ...]:
     """Returns what a page shows, without what any reader shows and the journal lacks: that is lost, not badly told."""
-    shows = facts.once(undisturbed_shows)
+    shows = facts.once(reference_messages)
     read = facts.final_reads.get(view.data.session)
     items = as_states(view.data.items)
     if read is None:
         return items
     kept = {item.id: True for item in facts.items(read)}
     told = (item for item in items if item.id in kept or item.id not in shows)
-    return tuple(item for item in told if item.id not in kept or not _never_told(item, facts))
+    return tuple(item for item in told if item.id not in kept or not _unpublished(item, facts))
 
 
-def _to_be_told(read: EventOf[JournalRead], view: EventOf[ClientView], facts: Facts) -> tuple[Item, ...]:
+def _expected_items(read: EventOf[JournalRead], view: EventOf[ClientView], facts: Facts) -> tuple[Item, ...]:
     """Returns the rows of the journal, in the words that the page was told: what it holds besides is its own affair."""
-    told = facts.once(last_words)
+    told = facts.once(final_texts)
     shown = {item.id: item.text for item in view.data.items}
     return tuple(
         evolve(item, text=shown[item.id]) if item.id in shown and shown[item.id] == told.get(item.id or "") else item
         for item in facts.items(read)
-        if not _never_told(item, facts)
+        if not _unpublished(item, facts)
     )
 
 
-def _never_told(item: Item, facts: Facts) -> bool:
-    shows = facts.once(undisturbed_shows)
+def _unpublished(item: Item, facts: Facts) -> bool:
+    shows = facts.once(reference_messages)
     return bool(shows) and item.id is not None and item.id not in shows
 
 
@@ -162,7 +162,7 @@ def _has_all(facts: Facts, view: EventOf[ClientView]) -> bool:
     last = mine[-1] if mine and view.data.watching else None
     if last is None or last.answered is None or last.answered.data.status != 200 or last.closed or last.cut:
         return False
-    ids = [told.event.id for told in last.told if told.event.id]
+    ids = [told.event.id for told in last.sent if told.event.id]
     return bool(view.data.cursor == (ids[-1] if ids else last.answered.data.cursor or ""))
 
 
@@ -225,8 +225,8 @@ def single_visible_source(facts: Facts) -> Iterator[Finding]:
         client, data = event.actor, event.data
         if isinstance(data, ClientReloaded):
             opened[client] = data.items
-        elif isinstance(data, ClientApplied) and client in opened and _shows(data) and client not in wrong:
-            twice = _shown_twice(facts, opened[client], data)
+        elif isinstance(data, ClientApplied) and client in opened and _displays(data) and client not in wrong:
+            twice = _displayed_twice(facts, opened[client], data)
             if twice is None:
                 yield HELD
                 continue
@@ -244,17 +244,17 @@ def single_visible_source(facts: Facts) -> Iterator[Finding]:
         yield from _made_up(facts)
 
 
-def _shows(data: ClientApplied) -> bool:
+def _displays(data: ClientApplied) -> bool:
     return data.view is not None and bool(data.view.text)
 
 
-def _shown_twice(facts: Facts, history: tuple[Item, ...], data: ClientApplied) -> Item | None:
+def _displayed_twice(facts: Facts, history: tuple[Item, ...], data: ClientApplied) -> Item | None:
     """Returns the row of the history that the message of a frame shows a second time."""
     live, source = data.message, data.source
-    ref = facts.shown_as.get(live or "")
+    ref = facts.displayed_as.get(live or "")
     for item in history:
         same = source is not None and source in item.aliases
-        same = same or (ref is not None and facts.shown_as.get(item.id or "") == ref)
+        same = same or (ref is not None and facts.displayed_as.get(item.id or "") == ref)
         if same and item.kind == "assistant" and item.text and item.id != live:
             return item
     return None
@@ -269,7 +269,7 @@ def _bubbles(facts: Facts, wrong: Mapping[str, None]) -> Iterator[Finding]:
         refs = facts.refs(view.data.items, view.data.session)
         pairs = [(ref, item) for ref, item in zip(refs, view.data.items, strict=True) if item.kind == "assistant"]
         # what the journal itself holds twice is told as it is
-        known = [ref for ref, _ in pairs if ref is not None and len(facts.kept(ref)) < 2]
+        known = [ref for ref, _ in pairs if ref is not None and len(facts.stored(ref)) < 2]
         double = next((item for ref, item in pairs if known.count(ref or "") > 1 and item.text), None)
         if double is None:
             yield HELD
@@ -323,7 +323,7 @@ def stream_terminates(facts: Facts) -> Iterator[Finding]:
     yield from _left_off(facts)
     for event in facts.of(StreamEndless):
         after_end = event.data.after_end  # 0: closed by our bound on connections, while there was something to watch
-        if after_end and _told_to_stop(facts, event):
+        if after_end and _refused(facts, event):
             yield HELD  # there is a program that takes no answer for an end
         elif after_end > 1 and facts.runs:
             yield _endless(f"{event.actor} asked {event.data.connections} times and was never told to stop", event)
@@ -340,10 +340,10 @@ def stream_terminates(facts: Facts) -> Iterator[Finding]:
             yield HELD  # a process takes its connections with it
         else:
             yield _endless(f"the stream of {connection.client} is open although every run has ended", answered)
-    yield from _learnt(facts, over)
+    yield from _page_ends(facts, over)
 
 
-def _told_to_stop(facts: Facts, endless: EventOf[StreamEndless]) -> bool:
+def _refused(facts: Facts, endless: EventOf[StreamEndless]) -> bool:
     """Whether an answer to this client said that there is nothing to watch, since nothing was."""
     client, position = endless.actor, endless.position
     answers = [e for e in facts.of(StreamAnswered) if e.data.client == client and e.position < position]
@@ -366,7 +366,7 @@ def _left_off(facts: Facts) -> Iterator[Finding]:
         if answered is None or answered.data.status != 200 or closed is None or closed.data.why != "ended":
             continue
         session = answered.data.session
-        told = [one.position for one in connection.told if isinstance(one.means, Frame)]
+        told = [one.position for one in connection.sent if isinstance(one.means, Frame)]
         last = max(told, default=answered.position)  # of a run that begins later it had nothing to say
         frames = [published.get(run.id, ()) for run in facts.runs.values() if run.session == session]
         later = next((f[-1] for f in frames if f and f[0].position < last < closed.position < f[-1].position), None)
@@ -375,13 +375,13 @@ def _left_off(facts: Facts) -> Iterator[Finding]:
             yield evolve(_endless(found, closed), evidence=(closed.position, later.position))
 
 
-def _learnt(facts: Facts, over: set[str]) -> Iterator[Finding]:
+def _page_ends(facts: Facts, over: set[str]) -> Iterator[Finding]:
     """Judges whether pages that watched know that nothing is under way any more."""
     for client, shown in facts.once(views).items():
         view = settled_view(shown)
         if view is None or view.data.session not in over or _misled(facts, view) or _rewritten(facts, view):
             continue
-        still = [item for item in _told_of(view, facts) if item.state == "open" and item.kind == "assistant"]
+        still = [item for item in _page_items(view, facts) if item.state == "open" and item.kind == "assistant"]
         if still:
             yield _endless(f"{client} shows {still[0].text!r:.60} as still open, its run has ended", view)
         elif calls := calls_at_work(facts, view):

@@ -45,7 +45,7 @@ def _missing_requests(message: ModelMessage, facts: Facts) -> Iterator[Finding]:
         return
     assert message.completed is not None
     done = message.completed.position
-    stored = any(row.state == "completed" for row in facts.kept(message.ref))
+    stored = any(row.state == "completed" for row in facts.stored(message.ref))
     bare = not (message.whole_text or message.whole_reasoning)
     stored = stored or (bare and any(call.call_id in facts.call_rows for call in message.calls))
     if not stored or facts.rewritten(run.session, done) or facts.crashed_between(done, run.end):
@@ -69,7 +69,7 @@ def _missing_requests(message: ModelMessage, facts: Facts) -> Iterator[Finding]:
                 expected=(
                     row_text(Item(kind="tool_call", call_id=call.call_id, name=call.name, arguments=call.arguments)),
                 ),
-                actual=rows_text((*facts.kept(message.ref), *rows)),
+                actual=rows_text((*facts.stored(message.ref), *rows)),
                 subject=call.call_id,
             )
         )
