@@ -106,7 +106,7 @@ def test_tool_of_a_denied_call_does_not_run():
     assert broken(denied_call_ran(answered(False))) == ["one-request-one-effect"]
     assert broken(denied_call_ran(answered(False), "returned")) == ["one-request-one-effect"]
     (violation,) = verdict("one-request-one-effect", denied_call_ran(answered(False))).violations
-    assert violation.promised == "a person denied call t1 at 9 ms, so its tool never runs"
+    assert violation.promised == "a user denied call t1 at 9 ms, so its tool never runs"
 
 
 def test_denied_call_that_runs_when_the_run_is_over_is_no_further_work_of_the_run():
@@ -139,8 +139,8 @@ def told(*answers: tuple[bool, str], crash: bool = False, asked: int = 1) -> Sto
 
 def test_of_two_answers_that_differ_one_counts():
     (violation,) = verdict("one-request-one-effect", told((True, "resolved"), (False, "resolved"))).violations
-    assert violation.promised == "call t1 was approved at 8 ms, and that is the answer"
-    assert violation.found == "a person who denied it after that was told that this counts"
+    assert violation.promised == "call t1 was approved at 8 ms, and the first answer counts"
+    assert violation.found == "the server accepted a later answer of a user who denied it"
     (violation,) = verdict("one-request-one-effect", told((False, "resolved"), (True, "resolved"))).violations
     assert violation.promised.startswith("call t1 was denied")
 
@@ -174,7 +174,7 @@ def test_nobody_but_people_approves(answers: tuple[tuple[bool, str], ...], state
     story = told(*answers)
     story.event("frame.published", "r1", frame="approval.resolved", message=None, call_id="t1", state=state)
     found = [violation.found for violation in verdict("one-request-one-effect", story).violations]
-    assert found == ["readers are told that it was approved, and nobody has done that"] * bad
+    assert found == ["a frame says that it was approved, and no user approved it"] * bad
 
 
 # --- what was shown when something else than a person interrupted the run
@@ -189,7 +189,7 @@ def limited(cause: str, *, kept: str = "Hello", policies: dict[str, str] | None 
 
 def test_what_a_client_showed_is_kept_at_a_time_limit_and_where_a_newer_message_cancels():
     (violation,) = verdict("partial-is-prefix", limited("timed_out")).violations
-    assert violation.promised == 'ann showed "Hello there" of message model.turn1 when run r1 was interrupted'
+    assert violation.promised == 'ann displayed "Hello there" of message model.turn1 when run r1 was interrupted'
     assert broken(limited("timed_out", kept="")) == ["partial-is-prefix"]
     assert broken(limited("timed_out", kept="Hello there")) == []
     assert broken(limited("stopped", policies={"busy": "cancel_earlier"})) == ["partial-is-prefix"]

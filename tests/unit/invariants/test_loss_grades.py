@@ -110,7 +110,7 @@ def test_losses_say_how_far_the_message_had_come():
     story = Story().asks().answers(seen_by=("ann",)).ends().quiet().reads(U("Hi"), END("r1"))
     (lost,) = check_history(story.history(), only=["no-lost-completed-message"])
     assert lost.violations[0].grade == "applied"
-    assert lost.violations[0].found == "the journal does not hold it after the run; it had been shown by ann"
+    assert lost.violations[0].found == "the journal does not hold it after the run; ann had displayed it"
     story = Story().asks().calls().says("model.turn1", "Hello ", seen_by=("ann",)).stops()
     story.ends("r1", "interrupted", "stopped").quiet().reads(U("Hi"), STOPPED)
     (partial,) = check_history(story.history(), only=["partial-is-prefix"])

@@ -84,7 +84,7 @@ def test_appends_that_failed_and_rewritten_sessions_are_excused():
 def test_run_that_hangs_by_script_leaves_the_question_open():
     answer = lost(Story().asks().answers().quiet("run:r1").reads())
     assert answer.status is Status.UNDECIDED
-    assert answer.reason == "run r1 waits for something that the script never does"
+    assert answer.reason == "run r1 waits for an event that is not in the script"
 
 
 def test_kill_before_the_end_of_the_run_excuses():
@@ -153,8 +153,8 @@ def test_messages_of_people_are_judged_by_their_key_where_that_was_claimed():
 def test_message_of_an_unknown_run_is_judged_too():
     story = Story().says("model.turn1", "a").completes("model.turn1").reads(A("model.turn1", "a", "interrupted"))
     (violation,) = verdict("completed-wins", story).violations
-    assert violation.promised.startswith("message model.turn1 was completed at")
-    assert violation.promised.endswith("one row of it remains, completed")
+    assert violation.promised.startswith("message model.turn1 completed at")
+    assert violation.promised.endswith("it has one row, completed")
 
 
 def test_state_in_a_run_that_is_not_over_is_left_open():
@@ -224,7 +224,7 @@ def test_client_that_saw_most_counts():
         .says("model.turn1", "b", seen_by=("bob",))
     )
     story.stops().ends("r1", "interrupted", "stopped").quiet().reads(A("model.turn1", "a", "interrupted"))
-    assert partial(story).violations[0].promised.startswith('bob showed "ab"')
+    assert partial(story).violations[0].promised.startswith('bob displayed "ab"')
 
 
 @pytest.mark.parametrize("mark", ["failed", "closed"])

@@ -172,7 +172,7 @@ def test_words_that_were_sent_under_the_key_of_another_message_are_somebodys():
 def test_thinking_is_judged_as_text_is():
     story = Story().asks().calls().says("model.turn1", "Hm", part="reasoning").answers().ends().quiet()
     (violation,) = honest(story.reads(U("Hi"), A("model.turn1", "Hello there", reasoning="Ha"), END("r1"))).violations
-    assert violation.found == 'the journal holds "Ha" as message model.turn1, of which the model said "Hm"'
+    assert violation.found == 'the journal holds "Ha" as message model.turn1, but the model emitted "Hm"'
 
 
 def called(**row: Any) -> Story:
@@ -190,7 +190,7 @@ def test_request_may_be_kept_without_its_details_but_not_with_others():
 
 def test_request_that_the_model_never_made():
     (violation,) = honest(called(call_id="t9")).violations
-    assert violation.found == "the journal holds a request t9, which the model never made"
+    assert violation.found == "the journal holds a request t9, which no model made"
     story = Story().asks().tool("started").ends().quiet().reads(U("Hi"), C("t1"), R("t1", "failed"), END("r1"))
     assert [v.subject for v in honest(story).violations] == ["t1"]
 
@@ -204,7 +204,7 @@ def test_calls_of_a_sub_agent_are_not_the_leads():
     assert honest(story.reads(*rows, END("r1"))).status is Status.HOLDS  # the sub-agent's answer is the result
     assert honest(story.reads(*rows, C("t2"), R("t2"), END("r1"))).status is Status.HOLDS
     (violation,) = honest(story.reads(*rows, A("", "3 hits"), END("r1"))).violations
-    assert violation.found == 'the journal holds "3 hits" as the model\'s, which the model never said'
+    assert violation.found == 'the journal holds "3 hits" as model text, which no model emitted'
 
 
 def test_call_that_failed_or_was_refused_may_be_closed_as_failed():

@@ -150,7 +150,7 @@ def test_case_that_was_cut_off_leaves_the_question_open():
     )
     assert stop(Story().asks().stops()).status is Status.UNDECIDED
     assert stop(Story().asks().stops().crashes().starts().quiet()).reason == (
-        "the server was killed before run r1 could end"
+        "the server crashed before run r1 could end"
     )
 
 
@@ -160,7 +160,7 @@ def test_terminal_in_the_journal_is_an_end_too():
 
 def test_run_that_takes_more_chunks_after_its_stop_went_on():
     story = Story().asks().calls().stops().says("model.turn1", "a", "b").completes("model.turn1").ends().quiet()
-    assert stop(story.reads(END("r1"))).violations[0].found == "the run carried on and ended completed"
+    assert stop(story.reads(END("r1"))).violations[0].found == "the run continued and ended completed"
     story = Story().asks().calls().stops().says("model.turn1", "a").completes("model.turn1").ends().quiet()
     assert stop(story.reads(END("r1"))).status is Status.HOLDS
 
@@ -168,7 +168,7 @@ def test_run_that_takes_more_chunks_after_its_stop_went_on():
 def test_run_that_goes_on_until_it_times_out_was_not_stopped():
     story = Story().asks().calls().stops().says("model.turn1", "a", "b").ends("r1", "interrupted", "timed_out").quiet()
     story.reads(A("model.turn1", "ab", "interrupted"), END("r1", "interrupted", "timed_out"))
-    assert stop(story).violations[0].found == "the run carried on and ended interrupted (timed_out)"
+    assert stop(story).violations[0].found == "the run continued and ended interrupted (timed_out)"
     assert terminal(story).status is Status.HOLDS
 
 

@@ -119,7 +119,7 @@ def test_violation_of_an_expectation_names_line_expected_and_actual():
     assert violation.promised == (
         "the scenario expects journal.contains: {message: model.turn1, state: completed, text: $answer}"
     )
-    assert violation.found == 'the journal holds it otherwise: -  assistant  interrupted  "Hello "'
+    assert violation.found == 'the journal holds it differently: -  assistant  interrupted  "Hello "'
     assert violation.actual == ('-  assistant  interrupted  "Hello "',)
 
 
@@ -143,7 +143,7 @@ def test_journal_lacks_may_depend_on_what_was_shown():
     assert holds(stopped(), "journal.lacks", message="model.turn1")
     assert not holds(stopped(KEPT), "journal.lacks", message="model.turn1")
     assert found(stopped(), "journal.lacks", message="model.turn1", unless="any_chunk_applied") == (
-        "the journal holds nothing of it, although a client had shown some of it"
+        "the journal does not hold it, although a client had displayed part of it"
     )
     unseen = Story().asks().calls().says("model.turn1", "Hello ").stops().says("model.turn1", "x", seen_by=("ann",))
     unseen.ends("r1", "interrupted", "stopped").quiet().reads(U("Hi"))
@@ -186,19 +186,17 @@ def test_views_are_compared_with_the_journal_or_with_each_other():
     story.reads(A("model.turn1", "Hello")).reads(session="s2")
     assert holds(story, "view.equals", of=("ann",), to="journal")
     assert found(story, "view.equals", of=("ann", "bob"), to="journal") == (
-        'bob shows "Hello" (open), journal shows "Hello" (completed)'
+        'bob displays "Hello" (open), journal has "Hello" (completed)'
     )
     assert not holds(story, "view.equals", of=("ann",), to="bob")
-    assert found(story, "view.equals", of=("eve",), to="bob") == 'eve shows nothing, bob shows "Hello" (open)'
+    assert found(story, "view.equals", of=("eve",), to="bob") == 'eve displays nothing, bob has "Hello" (open)'
     assert holds(story, "view.equals", of=("eve",), to="journal")
 
 
 def test_view_contains_asks_every_client():
     story = Story(ids=False).asks().calls().says("model.turn1", "Hello", seen_by=("ann",))
     assert holds(story, "view.contains", of=("ann",), message="model.turn1", text={"equals": "Hello"})
-    assert (
-        found(story, "view.contains", of=("ann", "bob"), message="model.turn1") == "what bob shows holds nothing of it"
-    )
+    assert found(story, "view.contains", of=("ann", "bob"), message="model.turn1") == "the page of bob does not hold it"
     story.event("client.reloaded", by="bob", items=(U("Hi"), A("", "Hello", id="j-model.turn1")))
     assert holds(story, "view.contains", of=("bob",), message="user1")
 
@@ -222,7 +220,7 @@ def test_end_of_a_run():
     assert holds(story, "run.ended", run="run1")
     assert holds(story, "run.ended", run="run1", state="interrupted", cause="stopped")
     assert found(story, "run.ended", run="run1", state="completed") == "run r1 ended interrupted (stopped)"
-    assert found(story, "run.ended", run="run2") == "there was no run2: 1 runs were accepted"
+    assert found(story, "run.ended", run="run2") == "run2 does not exist: 1 runs were accepted"
     assert found(Story().asks(), "run.ended", run="run1") == "the end of run r1 was not announced"
     assert found(Story().asks().ends(), "run.ended", run="run1", cause="stopped") == "run r1 ended completed"
 
@@ -230,7 +228,7 @@ def test_end_of_a_run():
 def test_tools_and_model_calls_are_counted():
     story = Story().asks().calls().tool("started").tool("effect")
     assert holds(story, "tool.executed", call="t1", times=1)
-    assert found(story, "tool.executed", call="t2", times=1) == "it was carried out 0 times"
+    assert found(story, "tool.executed", call="t2", times=1) == "it was executed 0 times"
     assert holds(story, "model.called", turn="model.turn1", times=1)
     assert found(story, "model.called", turn="model.turn2", times=1) == "it was called 0 times"
 
@@ -259,7 +257,7 @@ def test_violation_of_a_combination_says_which_parts_hold():
     assert verdict.violations[0].found.startswith("2 of 2 hold: journal.contains: {message: user1}; journal.contains")
     assert verdict.violations[0].actual == ('-  user  completed  "Hi"',)
     (verdict,) = judged(stopped(), Expectation(name="any_of", parts=(no, no)))
-    assert verdict.violations[0].found == "none of them holds: the journal holds nothing of it"
+    assert verdict.violations[0].found == "none of them holds: the journal does not hold it"
     assert verdict.violations[0].promised.startswith(
         "the scenario expects any_of: [journal.contains: {message: user9};"
     )

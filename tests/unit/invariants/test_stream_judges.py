@@ -92,7 +92,7 @@ def test_an_adapter_without_stable_ids_may_show_any_bubble() -> None:
 def test_a_link_that_ends_the_answer_is_not_the_servers_fault() -> None:
     story = answered().attaches().control().event("link.broke", by="ann", fault="end", connection=1).closes("gone")
     story.quiet().looks(A("model.turn1", "Hello ", "open", id=MESSAGE), gave_up="ended")
-    assert undecided_replay(story.reads(*ROWS)) == "the link told ann a clean end that was not the server's"
+    assert undecided_replay(story.reads(*ROWS)) == "the link showed ann a clean end that the server did not send"
     assert verdict_on("stream-terminates", story).status is Status.HOLDS
 
 

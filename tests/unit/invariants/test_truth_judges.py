@@ -449,7 +449,7 @@ def test_single_row_is_in_order_and_context_is_judged_where_it_is_claimed():
 def test_order_of_what_the_model_was_given_is_judged_without_a_read_too():
     story = answered().asks("Yo", "r2", "k2").calls("model.turn2", "r2", context=(U("Yo", "r2"), U("Hi")))
     (violation,) = order(story).violations
-    assert violation.found == "in what the model is given it stands behind it"
+    assert violation.found == "in the context of the model it comes after it"
 
 
 # --- prompt-first
@@ -560,7 +560,7 @@ def test_orphans_are_for_the_judge_of_pairs_where_calls_are_closed_when_read():
     story = Story(policies={"orphans": "on_read"})
     story.events = ran("returned").ends().quiet().reads(*LOOK, R("t1")).gives(*LOOK).events
     (violation,) = given(story).violations
-    assert violation.found.endswith('it does not hold t1  tool_result  completed  ""')
+    assert violation.found.endswith('it lacks t1  tool_result  completed  ""')
 
 
 def test_result_without_its_request_and_a_request_with_other_arguments():
@@ -569,7 +569,7 @@ def test_result_without_its_request_and_a_request_with_other_arguments():
     assert given(story).violations[0].found.endswith("it holds call t1 without its request")
     other = C("t1", arguments='{"q": 1}')
     story = ran("returned").ends().quiet().reads(*rows).gives(*LOOK[:2], other, R("t1"))
-    assert "which is not the request that the journal holds" in given(story).violations[0].found
+    assert "which differs from the request in the journal" in given(story).violations[0].found
 
 
 def test_half_a_call_of_a_failed_attempt_is_for_the_judge_of_retries_where_people_see_it_too():

@@ -141,7 +141,7 @@ def violation(**changes: Any) -> Violation:
     fields: dict[str, Any] = {
         "invariant": "no-lost-completed-message",
         "promised": 'message model.turn2 "w1 w2 … w12" completed at 1.182 s, before r1 had a terminal',
-        "found": "the journal does not hold it at the end of the case; it had been shown by alice",
+        "found": "the journal does not hold it at the end of the case; alice had displayed it",
         "evidence": evidence,
         "expected": ("m1  user  completed", 't1  tool_result  completed  "3 hits"', 'm4  assistant  "w1 w2 … w12"'),
         "actual": ("m1  user  completed", 't1  tool_result  completed  "3 hits"'),

@@ -1,4 +1,4 @@
-"""The end of a case, as the expectations of a scenario ask about it."""
+"""The end of a case, as the expectations of a scenario read it."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class CaseEnd:
 
     @cached_property
     def journal(self) -> tuple[tuple[Item, str | None], ...]:
-        """All rows with the references of their messages, conversation by conversation."""
+        """All rows with the references of their messages, session by session."""
         return tuple(
             pair
             for session, items in self.facts.journal.items()
@@ -52,7 +52,7 @@ class CaseEnd:
 
     @cached_property
     def context(self) -> tuple[tuple[Item, str | None], ...]:
-        """What the model would be given next, else what it was last given."""
+        """The context of the next model call if it was read, else the context of the last call."""
         looks = self.facts.of(JournalContext)
         calls = [event for event in self.facts.of(ModelCalled) if event.data.purpose != "compaction"]
         if looks:
@@ -66,21 +66,21 @@ class CaseEnd:
 
     @cached_property
     def views(self) -> Mapping[str, tuple[Item, ...]]:
-        """What each client displays; a client that received nothing is missing."""
-        shown: list[EventOf[ClientApplied | ClientReloaded | ClientView]] = []
-        shown += self.facts.of(ClientApplied)
-        shown += self.facts.of(ClientReloaded)
-        shown += self.facts.of(ClientView)
-        return views_of(sorted(shown, key=lambda event: event.position))
+        """The items that each client displays; clients that received nothing are missing."""
+        displayed: list[EventOf[ClientApplied | ClientReloaded | ClientView]] = []
+        displayed += self.facts.of(ClientApplied)
+        displayed += self.facts.of(ClientReloaded)
+        displayed += self.facts.of(ClientView)
+        return views_of(sorted(displayed, key=lambda event: event.position))
 
     def view(self, client: str) -> tuple[tuple[Item, str | None], ...]:
-        """What a client shows, with the references of its messages."""
+        """Returns the items that a client displays, with the references of their messages."""
         items = self.views.get(client, ())
         refs = self.facts.refs(items, self.session(client))
         return tuple((i, ref or self.facts.displayed_as.get(i.id or "")) for i, ref in zip(items, refs, strict=True))
 
     def session(self, client: str) -> str:
-        """The conversation that a client shows."""
+        """Returns the session that a client displays."""
         specs = {spec.name: spec for spec in self.scenario.clients}
         spec = specs[client]
         return specs[spec.observes].session if spec.observes is not None else spec.session
@@ -92,7 +92,7 @@ class CaseEnd:
         return runs[number - 1] if number <= len(runs) else None
 
     def selected(self, pairs: Iterable[tuple[Item, str | None]], wanted: ItemMatch) -> tuple[Item, ...]:
-        """Returns the items that the selectors choose, whatever their state and text."""
+        """Returns the items that the selectors choose; state and text are not selectors."""
         chosen = []
         for item, ref in pairs:
             fits = (
@@ -106,7 +106,7 @@ class CaseEnd:
         return tuple(chosen)
 
     def fitting(self, items: Iterable[Item], wanted: ItemMatch) -> tuple[Item, ...]:
-        """Returns the items whose state and text are as expected."""
+        """Returns the items with the expected state and text."""
         return tuple(
             item
             for item in items
@@ -122,7 +122,7 @@ class CaseEnd:
         return self.labels.get(text.removeprefix("$"), text) if text.startswith("$") else text
 
     def any_chunk_applied(self, ref: str) -> bool:
-        """Whether a client showed any text of a message before its run was stopped."""
+        """Returns True if a client displayed any text of a message before its run was stopped."""
         message = self.facts.messages.get(ref)
         run = self.facts.runs.get(message.run or "") if message is not None else None
         before = run.stop.delivered.position if run is not None and run.stop is not None else NEVER

@@ -1,8 +1,8 @@
-"""Which capabilities an expectation takes for granted.
+"""The capabilities that an expectation needs.
 
-An author writes for a journal that does everything.  An adapter that does not
-declare, say, that it stores partials need not store an interrupted message: the
-expectation is then *not claimed*, neither met nor missed.
+An author writes for a journal with every capability.  An expectation that needs one
+that the adapter does not declare is *not claimed*: an interrupted message, for
+example, needs ``partials``.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from journalsim.scenario.values.expect import Expectation, ItemAbsence, ItemMatc
 
 
 def unclaimed(expectation: Expectation, claimed: Capabilities) -> str:
-    """Returns the capabilities that the expectation needs and the adapter lacks, as a clause; empty if it has all."""
+    """Returns the capabilities that the expectation needs and the adapter lacks, as a sentence; empty if none."""
     missing = [name for name in dict.fromkeys(_needs(expectation)) if not getattr(claimed, name)]
     return f"the adapter does not declare {', '.join(missing)}" if missing else ""
 

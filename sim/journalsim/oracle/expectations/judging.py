@@ -1,7 +1,7 @@
-"""What a scenario expects of the end of a case, judged on its history.
+"""Judges the expectations of a scenario on the history of a case.
 
 The names are those of :data:`journalsim.scenario.words.conditions.EXPECTATIONS`.  A case
-that was cut off has no end, so nothing is expected of it.
+that was cut off has no end: its expectations are undecided.
 """
 
 from __future__ import annotations
@@ -46,9 +46,9 @@ def check_expectations(scenario: Scenario, history: History, facts: Facts | None
     """Judges ``expect.finally`` of a scenario on one history.
 
     Args:
-        scenario: whose expectations.
-        history: what happened in one case.
-        facts: of this history, when the caller has them already.
+        scenario: the scenario.
+        history: the history of one case.
+        facts: the facts of this history, if the caller has them already.
 
     Returns:
         One verdict per line, all with the id ``expect``.
@@ -60,7 +60,7 @@ def check_expectations(scenario: Scenario, history: History, facts: Facts | None
 def met_sometimes(scenario: Scenario, history: History, facts: Facts | None = None) -> tuple[bool, ...]:
     """Returns for each line of ``expect.sometimes`` whether this case met it.
 
-    A line that needs a capability which the adapter does not declare counts as met.
+    A line that needs a capability that the adapter does not declare counts as met.
     """
     end = CaseEnd(scenario, facts or Facts(history))
     claimed = history.capabilities
@@ -69,12 +69,12 @@ def met_sometimes(scenario: Scenario, history: History, facts: Facts | None = No
 
 @frozen(kw_only=True)
 class Outcome:
-    """Whether a condition holds, and what is there.
+    """The result of one condition.
 
     Attributes:
-        holds: it does.
-        found: what was found, as a sentence.
-        rows: the rows that were looked at.
+        holds: True if the condition holds.
+        found: the observation, as a sentence.
+        rows: the rows that the condition is about.
     """
 
     holds: bool
@@ -175,9 +175,9 @@ def _holds_item(where: str, chosen: Sequence[Item], fitting: Sequence[Item]) -> 
     if fitting:
         found = f"{where} holds {len(fitting)} such item{'s' if len(fitting) > 1 else ''}"
     elif chosen:
-        found = f"{where} holds it otherwise: {'; '.join(rows_text(chosen))}"
+        found = f"{where} holds it differently: {'; '.join(rows_text(chosen))}"
     else:
-        found = f"{where} holds nothing of it"
+        found = f"{where} does not hold it"
     return Outcome(holds=bool(fitting), found=found, rows=tuple(fitting or chosen))
 
 
@@ -190,7 +190,7 @@ def _journal_lacks(end: CaseEnd, unwanted: ItemAbsence) -> Outcome:
     there = _journal_contains(end, unwanted)
     excepted = unwanted.unless == "any_chunk_applied" and end.any_chunk_applied(unwanted.message or "")
     if not there.holds and excepted:
-        return Outcome(holds=False, found=f"{there.found}, although a client had shown some of it")
+        return Outcome(holds=False, found=f"{there.found}, although a client had displayed part of it")
     return Outcome(holds=not there.holds, found=there.found, rows=there.rows)
 
 
@@ -218,10 +218,9 @@ def _view_equals(end: CaseEnd, expected: EqualViews) -> Outcome:
         ours, theirs = told_apart(items), told_apart(wanted)
         if ours != theirs:
             rows = tuple(item for item in items if item.kind == "assistant")
-            return Outcome(
-                holds=False, found=f"{client} shows {_listed(ours)}, {other} shows {_listed(theirs)}", rows=rows
-            )
-    return Outcome(holds=True, found="they show the same")
+            found = f"{client} displays {_listed(ours)}, {other} has {_listed(theirs)}"
+            return Outcome(holds=False, found=found, rows=rows)
+    return Outcome(holds=True, found="they display the same")
 
 
 def _listed(messages: Sequence[tuple[str, str]]) -> str:
@@ -232,7 +231,7 @@ def _view_contains(end: CaseEnd, wanted: ItemView) -> Outcome:
     outcome = Outcome(holds=True, found="no client was named")
     for client in wanted.of:
         chosen = end.selected(end.view(client), wanted)
-        outcome = _holds_item(f"what {client} shows", chosen, end.fitting(chosen, wanted))
+        outcome = _holds_item(f"the page of {client}", chosen, end.fitting(chosen, wanted))
         if not outcome.holds:
             break
     return outcome
@@ -252,7 +251,7 @@ def _run_ended(end: CaseEnd, expected: RunEnd) -> Outcome:
     name = expected.run
     run_id = end.run(name)
     if run_id is None:
-        return Outcome(holds=False, found=f"there was no {name}: {len(end.facts.runs)} runs were accepted")
+        return Outcome(holds=False, found=f"{name} does not exist: {len(end.facts.runs)} runs were accepted")
     ended = end.facts.runs[run_id].ended
     if ended is None:
         return Outcome(holds=False, found=f"the end of run {run_id} was not announced")
@@ -264,7 +263,7 @@ def _run_ended(end: CaseEnd, expected: RunEnd) -> Outcome:
 def _tool_executed(end: CaseEnd, expected: ToolExecutions) -> Outcome:
     tool = end.facts.tools.get(expected.call)
     times = len(tool.effects) if tool is not None else 0
-    return Outcome(holds=times == expected.times, found=f"it was carried out {times} times")
+    return Outcome(holds=times == expected.times, found=f"it was executed {times} times")
 
 
 def _model_called(end: CaseEnd, expected: ModelCalls) -> Outcome:

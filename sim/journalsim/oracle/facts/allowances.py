@@ -1,8 +1,9 @@
-"""What a history allows: ambiguity is legal, so allowed outcomes are computed.
+"""The outcomes that a history allows.
 
-When a stop and a completion tie, either may win.  When the server was killed
-between a hand-over and the acknowledgement, nobody promised anything yet.  The
-judges of messages ask here before they call something a fault.
+A race may have several correct outcomes.  If a stop and a completion tie, either
+may win.  If the server crashes between a hand-over and its acknowledgement, the
+message may be stored or not.  The judges of messages compute the allowed outcomes
+here before they report a violation.
 """
 
 from __future__ import annotations
@@ -33,11 +34,11 @@ INTERRUPTED = ("interrupted",)
 
 
 def allowed_states(message: ModelMessage, facts: Facts) -> tuple[str, ...]:
-    """Returns the states of which the one row of a model message may have any.
+    """Returns the states that the row of a model message may have.
 
-    The dividing line is the first durable terminal of the run.  Nobody outside sees
-    when it became durable, only when it was announced, so every completion from the
-    stop up to the announcement may have come before it or after it.
+    The first durable terminal of the run decides.  The history shows when the terminal
+    was announced, not when it became durable, so a completion between the stop and the
+    announcement may lie on either side.
     """
     run = facts.runs.get(message.run or "")
     if message.completed is None:
@@ -50,18 +51,18 @@ def allowed_states(message: ModelMessage, facts: Facts) -> tuple[str, ...]:
     if message.late or facts.crashed_between(handed_over, run.end):
         return EITHER
     if run.session in facts.final_reads and end_was_lost(run, facts):
-        return EITHER  # the completion may be gone with the end, and that is for the judges of durability
+        return EITHER  # the crash may have taken the completion too: reported by acknowledged-is-durable
     if run.stop is not None:
         return COMPLETED if handed_over < run.stop.delivered.position else EITHER
-    # Something else may have interrupted the run, and the history does not tell from when on;
-    # but a run that goes on has taken the completion.
+    # Something else may have interrupted the run at an unknown moment;
+    # but a run that continues has received the completion.
     if end_of(run, facts)[0] == "interrupted" and next(work_of(run, facts, handed_over), None) is None:
         return EITHER
     return COMPLETED
 
 
 def excused(message: ModelMessage, run: Run, facts: Facts) -> bool:
-    """Whether a completed message may be missing from the journal for a reason that the history shows."""
+    """Returns True if the history explains why a completed message is missing from the journal."""
     assert message.completed is not None
     bare = not (message.whole_text or message.whole_reasoning)
     return (
@@ -74,10 +75,10 @@ def excused(message: ModelMessage, run: Run, facts: Facts) -> bool:
 
 
 def lost_by_crash(message: ModelMessage, run: Run, since: int, facts: Facts) -> bool:
-    """Whether a kill after ``since`` explains that a message is missing.
+    """Returns True if a crash after ``since`` explains why a message is missing.
 
-    Before the end of its run was announced, nothing was promised.  What had been
-    acknowledged by then was promised, but that is for the judges of durability.
+    Before the announced end of its run a message may be lost.  The loss of a message
+    that was acknowledged before the crash is reported by acknowledged-is-durable.
     """
     if facts.crashed_between(since, run.end):
         return True
@@ -102,9 +103,9 @@ def _acknowledged(message: ModelMessage, before: int, facts: Facts) -> bool:
 
 
 def dropped_whole(message: ModelMessage, run: Run, facts: Facts) -> bool:
-    """Whether an adapter that drops interrupted turns whole dropped the turn of this message, and whole.
+    """Returns True if an adapter with ``atomic_turn`` dropped the whole turn of this message.
 
-    Only the turn that was under way may go: the last one that the run asked for.
+    It may drop only the turn that was open: the last turn of the run.
     """
     if not facts.history.capabilities.atomic_turn or end_of(run, facts)[0] != "interrupted":
         return False
@@ -118,7 +119,7 @@ def dropped_whole(message: ModelMessage, run: Run, facts: Facts) -> bool:
 
 @frozen(kw_only=True)
 class Taken:
-    """A row that was there before a reader went away, and was not there afterwards."""
+    """A row that a read shows before a reader detached, and the next read does not show."""
 
     item: Item
     session: str
@@ -131,7 +132,7 @@ _EXCUSES = (StopDelivered, ServerCrashed, ServerShutDown, MaintenanceDone, Store
 
 
 def taken_by_disconnect(facts: Facts) -> Iterator[Taken]:
-    """Yields rows that vanished or changed while nothing happened but readers going away.
+    """Yields rows that vanished or changed between two reads in which only readers detached.
 
     Open and interrupted messages may still be completed, so only finished rows count.
     """
@@ -157,6 +158,6 @@ def taken_by_disconnect(facts: Facts) -> Iterator[Taken]:
 
 
 def _content(item: Item) -> tuple[object, ...]:
-    # not the whole item: the judges of metadata look at the rest, and a request may come to wait for a person
+    # not the whole item: no-clobber compares metadata, and the state of a request changes when it waits for a user
     state = "" if item.kind == "tool_call" else item.state
     return (item.kind, item.id, item.text, item.call_id, item.arguments, state)

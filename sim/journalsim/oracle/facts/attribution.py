@@ -1,21 +1,21 @@
-"""Which message each stored row belongs to.
+"""Assigns each stored row to the message that it stores.
 
-A journal has ids of its own, a provider may give none or change them, and a
-text may be said twice.  So a row is matched by the strongest evidence there is:
+A journal has its own ids, a provider may give no ids or change them, and two
+messages may have the same text.  So a row is matched by the strongest evidence:
 
 1. an id of the provider among its aliases (or as its id);
-2. its id, when a live frame tied that id to an id of the provider;
-3. its whole text, messages with equal texts in order; then its text as the
-   beginning of the text of a message without a row; both among the messages that
-   were not made again, then among the failed attempts;
+2. its id, if a live frame ties that id to an id of the provider;
+3. its whole text, messages with equal texts in order; then its text as a prefix
+   of the text of a message without a row; both among the messages that were not
+   retried, then among the failed attempts;
 4. its whole text again, as a further copy of the last such message; then as a
-   further beginning;
-5. a common beginning: the same message, badly kept;
-6. the only message of its run that has no row yet.
+   further prefix;
+5. a common prefix: the same message, stored wrongly;
+6. the only message of its run without a row.
 
-Where a failed attempt and the one after it both fit, the later one is meant.  A
-row that nothing matches belongs to nobody, and the judge of foreign text speaks
-about it, not those that look for messages.
+If a failed attempt and its retry both match, the retry wins.  A row without a
+match is a *stranger*: honest-provenance reports it, and the invariants about
+messages ignore it.
 """
 
 from __future__ import annotations
@@ -36,9 +36,9 @@ def match_assistant_rows(
     """Returns for each row the reference of its model message; None for other rows and strangers.
 
     Args:
-        items: rows of one conversation, oldest first.
-        messages: the messages that may be there, in order.
-        sources: provider ids by journal id, as live frames told them.
+        items: rows of one session, oldest first.
+        messages: the candidates, in order.
+        sources: provider ids by journal id, from live frames.
     """
     matcher = _Matcher(items, tuple(messages))
     matcher.by_id(sources)
@@ -60,16 +60,16 @@ def match_user_rows(
 ) -> tuple[str | None, ...]:
     """Returns for each row the reference of its user message; None for other rows and strangers.
 
-    The run that a row names decides; otherwise messages of the same text are
-    taken in order, accepted ones first, and rows that remain are copies of the
-    last accepted one.  A row with other words, in a run whose message has no row,
-    is that message, badly kept.
+    The run that a row names decides; otherwise rows take messages of the same text
+    in order, accepted ones first, and the remaining rows are copies of the last
+    accepted message.  A row with another text, in a run whose message has no row,
+    is that message, stored wrongly.
 
     Args:
-        items: rows of one conversation, oldest first.
-        users: the messages that may be there, in order.
-        names_runs: rows name runs as the server does, so a run that nobody accepted, as
-            when the server was killed before it answered, belongs to a message that was not accepted.
+        items: rows of one session, oldest first.
+        users: the candidates, in order.
+        names_runs: True if rows name runs as the server does.  Then a run without an acceptance, as
+            after a crash before the answer, belongs to a message without an acceptance.
     """
     runs = {user.run: True for user in users if user.run is not None}
     refs: list[str | None] = [None] * len(items)
@@ -100,21 +100,21 @@ def match_user_rows(
 
 @frozen(eq=False)
 class Said:
-    """Everything that was said in one conversation: messages of the model, and of people, in order."""
+    """All messages of one session, of the model and of users, in order."""
 
     messages: tuple[ModelMessage, ...]
     users: tuple[UserMessage, ...]
 
     def plainly(self, items: Sequence[Item]) -> tuple[str | None, ...] | None:
-        """Returns the references of items that their first alias, or run and text, tell without doubt; else None.
+        """Returns the references of items by first alias, or by run and text; None if one item is ambiguous.
 
-        That is the usual case, and the look-up is quick.
+        This look-up is fast and serves nearly all histories.
         """
         found = [self._plain(item) for item in items]
         return None if "" in found else tuple(found)
 
     def _plain(self, item: Item) -> str | None:
-        """Returns the reference of one item, None if it is no message, or an empty text when it is not plain."""
+        """Returns the reference of one item, None if it is not a message, or an empty text if it is ambiguous."""
         if item.kind == "assistant":
             message = self._by_alias.get(item.aliases[0]) if item.aliases else None
             return message.ref if message is not None and item.run_id == message.run else ""
@@ -131,7 +131,7 @@ class Said:
 
 
 def owners_of(messages: Iterable[ModelMessage]) -> dict[str, list[ModelMessage]]:
-    """Returns messages by the ids that the provider gave them; a provider may give one id to several."""
+    """Returns messages by provider id; a provider may give one id to several messages."""
     owners: dict[str, list[ModelMessage]] = {}
     for message in messages:
         for provider_id in message.provider_ids:
@@ -141,7 +141,7 @@ def owners_of(messages: Iterable[ModelMessage]) -> dict[str, list[ModelMessage]]
 
 @define
 class _Matcher:
-    """Rows that still need a message, and messages that have a row already."""
+    """Rows without a message so far, and messages with a row."""
 
     items: Sequence[Item]
     messages: tuple[ModelMessage, ...]
@@ -158,7 +158,7 @@ class _Matcher:
             self.messages = tuple(sorted(self.messages, key=lambda message: message.superseded))
 
     def by_id(self, sources: Mapping[str, str]) -> None:
-        """Steps 1 and 2."""
+        """Takes steps 1 and 2."""
         owners = owners_of(self.messages)
         for index in tuple(self.open):
             item = self.items[index]
@@ -172,7 +172,7 @@ class _Matcher:
     def by_text(
         self, fits: Callable[[Item, ModelMessage], bool], *, reuse: bool, superseded: bool | None = None
     ) -> None:
-        """Gives open rows the first free message that fits; with ``reuse`` else the last that fits."""
+        """Assigns to open rows the first free message that fits; with ``reuse``, else the last that fits."""
         among = [m for m in self.messages if superseded in (None, m.superseded)]
         for index in tuple(self.open):
             item = self.items[index]
@@ -184,7 +184,7 @@ class _Matcher:
                 self._take(index, fitting[-1])
 
     def by_elimination(self) -> None:
-        """Step 6."""
+        """Takes step 6."""
         for index in tuple(self.open):
             item = self.items[index]
             free = [m for m in self.messages if m.run == item.run_id and m.ref not in self.taken]
@@ -199,7 +199,7 @@ class _Matcher:
         self.open.remove(index)
 
     def _fits_run(self, item: Item, message: ModelMessage) -> bool:
-        # a system may name runs in its own way: only a run that we know can exclude a message
+        # a system may have its own names for runs: only a known run can exclude a message
         return item.run_id == message.run or item.run_id not in self.runs
 
 

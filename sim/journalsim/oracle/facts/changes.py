@@ -1,9 +1,9 @@
-"""Rows that had been in the journal, and were gone or different in the end.
+"""Rows that an earlier read shows and the final read does not show, or shows differently.
 
-Two reads of one conversation are compared: a row of a run that was over by the
-first one must be there unchanged in the last one.  Rewrites, rollbacks, retries
-and kills are excused; what happened while a run was active is the business of the
-judges of messages, tools and terminals.
+Two reads of one session are compared: a row of a run that ended before the earlier
+read must be unchanged in the final read.  Rewrites, rollbacks, retries and crashes
+are excused.  Losses during an active run are reported by the invariants about
+messages, tools and terminals.
 """
 
 from __future__ import annotations
@@ -23,21 +23,21 @@ from journalsim.oracle.facts.records import ModelMessage, Run
 from journalsim.oracle.facts.run_ends import cancelled_by_start, end_of, run_of_row
 
 DERIVED = (FLAG, "repaired")
-"""Metadata that says how a row came about; it goes when that changes."""
+"""Metadata about the origin of a row; it may disappear when the row changes."""
 
 
 @frozen(kw_only=True)
 class Change:
-    """One row that had been there.
+    """One row that is gone or changed.
 
     Attributes:
-        item: as it was.
-        now: as it is; None when it is gone.
-        subject: message, call or run.
-        run: whose row.
-        before: the last look that showed it, or the frame that announced it.
-        after: the read that does not.
-        by: the run whose late end explains it, if one does.
+        item: the row before.
+        now: the row in the final read, or None.
+        subject: message, call or run of the row.
+        run: the run of the row.
+        before: the last read with the row, or the frame that announced it.
+        after: the final read.
+        by: the run whose late end explains the change, or None.
     """
 
     item: Item
@@ -50,7 +50,7 @@ class Change:
 
 
 def changes(facts: Facts) -> Mapping[str, Change]:
-    """Returns rows that are gone or changed, by the reference of their message, or else by kind and call or run."""
+    """Returns rows that are gone or changed, by the reference of their message, else by kind and call or run."""
     found: dict[str, Change] = {}
     for session, reads in facts.reads.items():
         own = dict(_changes_in(session, reads, facts)) if len(reads) > 1 else {}
@@ -60,7 +60,7 @@ def changes(facts: Facts) -> Mapping[str, Change]:
 
 
 def changed(key: str, session: str, facts: Facts) -> bool:
-    """Whether a row is among them, or rows of its conversation are gone, which then is the one thing to say."""
+    """Returns True if the row changed, or if any row of its session is gone: then only that loss is reported."""
     found = facts.once(changes)
     if not found:
         return False
@@ -102,7 +102,7 @@ def _changes_in(session: str, reads: Sequence[EventOf[JournalRead]], facts: Fact
 
 
 def _settled(item: Item, ref: str | None, read: EventOf[JournalRead], facts: Facts) -> Run | None:
-    """Returns the run of a row that nothing may change any more; None if something still may."""
+    """Returns the run of a row that must stay unchanged; None if the row may still change."""
     run = facts.runs.get(run_of_row(item, ref, facts) or "")
     if run is None or run.rolled_back or item.state == "open" or "repaired" in item.metadata:
         return None
@@ -118,7 +118,7 @@ def _unchanged(item: Item, row: Item, annotated: bool) -> bool:
     flags = (key for key in item.metadata if key not in DERIVED)
     if not annotated and any(row.metadata.get(key) != item.metadata[key] for key in flags):
         return False
-    # what was interrupted may still be completed; whether it may is asked elsewhere
+    # an interrupted message may still be completed: judged by completed-wins
     return (item.kind == "assistant" and item.state == "interrupted") or _content(item) == _content(row)
 
 
@@ -132,14 +132,14 @@ def _is_taken(item: Item, facts: Facts) -> bool:
     return any(taken.item is item for taken in taken_by_disconnect(facts))
 
 
-# --- whose doing it was --------------------------------------------------------------------------
+# --- the run that caused a change ----------------------------------------------------------------
 
 
 def _unannounced(session: str, facts: Facts) -> Iterator[tuple[str, Change]]:
-    """Yields completed messages of undisturbed runs that were announced with the number of their row, and have none.
+    """Yields completed messages of unstopped runs that a frame announced with an event id, and that have no row.
 
-    Only behind a run that was stopped or cancelled: otherwise nothing tells a row that was removed
-    from one that was never written, and the judge of lost messages speaks.
+    Only after a run that was stopped or cancelled: otherwise a removed row looks like a row
+    that was never written, which no-lost-completed-message reports.
     """
     if not any(run.session == session and (run.stops or cancelled_by_start(run, facts)) for run in facts.runs.values()):
         return
@@ -176,10 +176,10 @@ def _alike(message: ModelMessage, facts: Facts) -> bool:
 
 
 def _culprit(change: Change, own: Mapping[str, Change], facts: Facts) -> Run | None:
-    """Returns the run whose late end explains a change, as its own copy of the conversation would.
+    """Returns the run that explains a change by writing its own copy of the session late, or None.
 
-    It was stopped, by a person or by a newer message, came before the run that suffered, and still has its own
-    rows; the run that suffered was left alone and ran to its end.
+    This run was stopped, by a user or by a newer message, started before the victim, and has all its own
+    rows; the victim completed without a stop.
     """
     victim = change.run
     if victim.stops or end_of(victim, facts)[0] != "completed" or facts.crashed_between(0, change.after.position):

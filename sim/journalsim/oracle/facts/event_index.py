@@ -13,14 +13,14 @@ from journalsim.history import D, Event, EventOf
 E = TypeVar("E", bound=EventRecord)
 
 Look: TypeAlias = EventOf[JournalRead | JournalContext | ModelCalled | RecoveryRead]
-"""An event that shows rows: a read of the journal, or what the model was or would be given."""
+"""An event with rows: a read of the journal, or the context of a model call that was or would be made."""
 
 
 class EventIndex:
     """Events by kind, each kind in order.
 
     Args:
-        events: of one history.
+        events: the events of one history.
     """
 
     def __init__(self, events: Iterable[Event]) -> None:
@@ -34,11 +34,11 @@ class EventIndex:
                 by_kind[kind] = [event]
 
     def either(self, one: type[D], other: type[E]) -> list[EventOf[D | E]]:
-        """Returns the events of one kind and then those of another."""
+        """Returns the events of one kind, then those of another."""
         return [*self.of(one), *self.of(other)]
 
     def in_order(self, *kinds: type[EventRecord]) -> list[Event]:
-        """Returns the events of several kinds in the order in which they happened."""
+        """Returns the events of several kinds in the order of the history."""
         return sorted((event for kind in kinds for event in self.of(kind)), key=lambda event: event.position)
 
     def of(self, kind: type[D]) -> Sequence[EventOf[D]]:

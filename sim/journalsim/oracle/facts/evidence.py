@@ -1,4 +1,4 @@
-"""Parts of violations that several judges need."""
+"""Parts of violations that several invariants share."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ MS = 1_000_000
 
 
 def row_expected(message: ModelMessage, state: str, facts: Facts, least: Applied | None = None) -> str:
-    """Returns the row that a model message should have, as a line; ``least`` is the least that it should say."""
-    shown = (journal_id for journal_id, ref in facts.displayed_as.items() if ref == message.ref)
+    """Returns the expected row of a model message, as a line; ``least`` is the minimum of its text."""
+    ids = (journal_id for journal_id, ref in facts.displayed_as.items() if ref == message.ref)
     completed = state == "completed"
     whole = Applied(text=message.whole_text, reasoning=message.whole_reasoning)
     said = least or (whole if completed else Applied(text=message.text, reasoning=message.reasoning))
     return row_text(
         Item(
             kind="assistant",
-            id=(*shown, *message.provider_ids, message.ref)[0],
+            id=(*ids, *message.provider_ids, message.ref)[0],
             text=said.text,
             reasoning=said.reasoning,
             state="completed" if completed else "interrupted",
@@ -28,12 +28,12 @@ def row_expected(message: ModelMessage, state: str, facts: Facts, least: Applied
 
 
 def moment(position: int, facts: Facts) -> str:
-    """Returns the virtual time of an event for people."""
+    """Returns the virtual time of an event in milliseconds, as text."""
     return f"{facts.history.events[position].time_ns / MS:g} ms"
 
 
 def evidence(facts: Facts, run: Run | None, *positions: int) -> tuple[int, ...]:
-    """Returns the given positions with the stop, the end and the last read of the run, in order."""
+    """Returns the given positions and those of the stop, the end and the last read of the run, in order."""
     found = list(positions)
     if run is not None:
         found += [run.stop.delivered.position] if run.stop is not None else []
@@ -44,7 +44,7 @@ def evidence(facts: Facts, run: Run | None, *positions: int) -> tuple[int, ...]:
 
 
 def position_of(ref: str, facts: Facts) -> int:
-    """Returns the position of the event that says most about a message: sent, or completed, else its first chunk."""
+    """Returns the position of the main event of a message: its sending or completion, else its first chunk."""
     if ref in facts.users:
         return facts.users[ref].sent.position
     message = facts.messages[ref]

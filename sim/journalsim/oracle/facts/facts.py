@@ -1,10 +1,8 @@
-"""What a history says, arranged for the judges.
+"""A history, indexed for the judges.
 
-A verdict asks the same questions again and again: which messages were there,
-which had been completed when the stop came, what does the journal hold of each.
-:class:`Facts` answers them once.  Everything is computed when it is first
-asked for, because most invariants need little of it and thousands of cases are
-judged.
+Many judges need the same values: the messages of a history, their state at the
+stop, their rows in the journal.  :class:`Facts` computes each value once, on first
+use, because most invariants need few of them and thousands of cases are judged.
 """
 
 from __future__ import annotations
@@ -52,7 +50,7 @@ T = TypeVar("T")
 
 @frozen(eq=False)
 class Facts:
-    """A history, arranged.
+    """A history with values derived from it.
 
     Attributes:
         history: the history.
@@ -62,7 +60,7 @@ class Facts:
     _made: dict[Any, Any] = field(factory=dict, init=False)
 
     def once(self, work: Callable[[Facts], T]) -> T:
-        """Returns what ``work`` makes of these facts; it is made once, however many judges ask."""
+        """Returns the result of ``work`` on these facts, computed once for all judges."""
         if work not in self._made:
             self._made[work] = work(self)
         found: T = self._made[work]
@@ -77,7 +75,7 @@ class Facts:
         """Returns the events of one kind, in order."""
         return self.index.of(kind)
 
-    # --- runs and what became of them ---------------------------------------------------------
+    # --- runs and their ends ------------------------------------------------------------------
 
     @cached_property
     def runs(self) -> Mapping[str, Run]:
@@ -91,23 +89,23 @@ class Facts:
 
     @cached_property
     def crashes(self) -> tuple[int, ...]:
-        """Positions at which the server process was killed."""
+        """Positions at which the server process crashed."""
         return tuple(event.position for event in self.of(ServerCrashed))
 
     def crashed_between(self, begin: float, end: float) -> bool:
-        """Whether the server process was killed between two positions."""
+        """Returns True if the server process crashed between two positions."""
         return bool(self.crashes) and any(begin < position < end for position in self.crashes)
 
     def unsettled(self, run: Run) -> str:
-        """Returns why nobody can say how ``run`` came out; empty when it has come to its end.
+        """Returns the reason why the outcome of ``run`` is undecided; empty if it is decided.
 
-        A run is over when its end was announced, or when nothing can happen any more.
+        A run is over when its end was announced, or when the case has come to rest.
         """
         read = self.final_reads.get(run.session)
         if read is None or (run.ended is not None and read.position < run.ended.position):
             return f"the journal was not read after run {run.id}"
         if self.history.capabilities.crash == "none" and self.crashed_between(run.asked, run.end):
-            return f"the server was killed during run {run.id}, and the adapter promises nothing about that"
+            return f"the server crashed during run {run.id}, and the adapter does not declare crash"
         if run.ended is not None:
             return ""
         if self.cut is not None:
@@ -116,7 +114,7 @@ class Facts:
         if not quiet:
             return f"the case did not come to rest while run {run.id} was active"
         if quiet[-1].data.unfinished:
-            return f"run {run.id} waits for something that the script never does"
+            return f"run {run.id} waits for an event that is not in the script"
         down = self.crashes and not any(e.position > self.crashes[-1] for e in self.of(ServerStarted))
         return f"the server was not started again after run {run.id} crashed" if down else ""
 
@@ -124,20 +122,17 @@ class Facts:
 
     @cached_property
     def messages(self) -> Mapping[str, ModelMessage]:
-        """Messages of the model by reference, in order.
-
-        Summaries made for a compaction, and what sub-agents were told, belong to no conversation and are left out.
-        """
+        """Messages of the model by reference, in order, without summaries and messages of sub-agents."""
         return gather_messages(self.index)
 
     @cached_property
     def calls(self) -> Sequence[EventOf[ModelCalled]]:
-        """The calls of the model that continue a conversation."""
+        """The calls of the model that continue a session."""
         return [call for call in self.of(ModelCalled) if continues(call)]
 
     @cached_property
     def calls_aside(self) -> Mapping[str, str]:
-        """Who asked for a tool call, for those that sub-agents asked for."""
+        """The sub-agent that requested a tool call, by call id."""
         asides = {call.data.turn: call.data.who for call in self.of(ModelCalled) if not continues(call)}
         asked = (chunk for chunk in self.of(ModelChunk) if asides and chunk.data.part == "tool_call")
         turns = ((str(chunk.data.call_id), turn_of(chunk.data.message)) for chunk in asked)
@@ -145,12 +140,12 @@ class Facts:
 
     @cached_property
     def tools(self) -> Mapping[str, ToolUse]:
-        """Tool calls by call id, in order of request, then those that nobody requested."""
+        """Tool calls by call id, in order of request, then calls without a request."""
         return gather_tools(self.index, self.messages.values())
 
     @cached_property
     def denied(self) -> Mapping[str, EventOf[AnswerAnswered]]:
-        """Answers of people by which calls were denied for good, by call id."""
+        """Answers of users that finally denied a call, by call id."""
         answered = [event for event in self.of(AnswerAnswered) if event.data.answer == "resolved"]
         given = self.of(AnswerDelivered)
         found: dict[str, EventOf[AnswerAnswered]] = {}
@@ -162,19 +157,19 @@ class Facts:
                 found.setdefault(str(denial.subject), taken)
         return found
 
-    # --- people -------------------------------------------------------------------------------
+    # --- users --------------------------------------------------------------------------------
 
     @cached_property
     def users(self) -> Mapping[str, UserMessage]:
-        """Messages of people by reference, in the order in which they were sent.
+        """User messages by reference, in order of sending.
 
-        One request key is one message.  Unless the adapter claims so, a key that was
-        accepted for a second run is a second message, ``user1.again``.
+        One request key is one message.  If the adapter does not declare ``idempotent_start``,
+        a key that was accepted for a second run is a second message, ``user1.again``.
         """
         once = self.history.capabilities.idempotent_start
         return gather_users(self.index, self.runs.values(), one_run_per_key=once)
 
-    # --- what was shown -----------------------------------------------------------------------
+    # --- live frames --------------------------------------------------------------------------
 
     @cached_property
     def frames(self) -> Mapping[str, Sequence[EventOf[FramePublished | ClientApplied]]]:
@@ -183,24 +178,24 @@ class Facts:
 
     @cached_property
     def sources(self) -> Mapping[str, str]:
-        """Provider ids by journal id, as frames told them."""
-        told = ((journal_id, source_of(frames)) for journal_id, frames in self.frames.items())
-        return {journal_id: source for journal_id, source in told if source is not None}
+        """Provider ids by journal id, from frames."""
+        pairs = ((journal_id, source_of(frames)) for journal_id, frames in self.frames.items())
+        return {journal_id: source for journal_id, source in pairs if source is not None}
 
     @cached_property
     def displayed_as(self) -> Mapping[str, str]:
-        """References of model messages by the journal id under which frames showed them."""
+        """References of model messages by the journal id in their frames."""
         return match_frames(self.frames, tuple(self.messages.values()), self._ref_of_id)
 
     def _ref_of_id(self, journal_id: str) -> str | None:
-        """Returns the reference of the message whose row has an id."""
+        """Returns the reference of the message whose row has the id, or None."""
         return next((ref for ref, items in self.rows.items() for item in items if item.id == journal_id), None)
 
     def applied(self, ref: str, before: float = NEVER) -> tuple[Applied, ...]:
-        """Returns what each client showed of a model message just before a position, clients in order of name."""
+        """Returns the text of a model message that each client displayed just before a position, sorted by client."""
         found: dict[str, Applied] = {}
-        for journal_id, shown in self.displayed_as.items():
-            for event in self.frames[journal_id] if shown == ref else ():
+        for journal_id, own in self.displayed_as.items():
+            for event in self.frames[journal_id] if own == ref else ():
                 if isinstance(event.data, ClientApplied) and event.position < before:
                     client = event.actor
                     found[client] = applied_with(found.get(client, Applied(client=client)), event)
@@ -217,7 +212,7 @@ class Facts:
         return {session: tuple(events) for session, events in found.items()}
 
     def begun(self, read: EventOf[JournalRead]) -> int:
-        """Returns the position from which on a read of the journal may miss what happened."""
+        """Returns the position from which a read of the journal may miss events."""
         return read.position if read.data.since is None else read.data.since
 
     @cached_property
@@ -227,12 +222,12 @@ class Facts:
 
     @cached_property
     def journal(self) -> Mapping[str, tuple[Item, ...]]:
-        """What each session's journal holds at the end."""
+        """The rows of each session at the end."""
         return {session: self.items(event) for session, event in self.final_reads.items()}
 
     @cached_property
     def rows(self) -> Mapping[str, tuple[Item, ...]]:
-        """Rows at the end by the reference of their message, model and user alike, in order."""
+        """Rows at the end by the reference of their model or user message, in order."""
         found: dict[str, list[Item]] = {}
         for session, items in self.journal.items():
             for item, ref in zip(items, self.refs_in(self.final_reads[session]), strict=True):
@@ -241,11 +236,11 @@ class Facts:
         return {ref: tuple(items) for ref, items in found.items()}
 
     def was_seen(self, look: Look) -> bool:
-        """Returns whether the harness saw the rows; it may not have seen what a call of the model was given."""
+        """Returns True if the harness saw the rows; the context of a model call may be unknown."""
         return not isinstance(look.data, ModelCalled) or look.data.context is not None
 
     def items(self, look: Look) -> tuple[Item, ...]:
-        """Returns what a read of the journal, or what the model was given, shows; flags of interruption as states."""
+        """Returns the items of a read or of a model context; flags of interruption become states."""
         key = (look.position, "items")
         if key not in self._made:
             data = look.data
@@ -259,7 +254,7 @@ class Facts:
         if key not in self._made:
             refs = self.refs(self.items(look), self.session(look))
             if not isinstance(look.data, JournalRead) and self._strangers:
-                # what the journal holds of nobody is nobody's in what the model is given
+                # a stranger in the journal is a stranger in the context of the model
                 refs = tuple(
                     None if item.id in self._strangers else ref
                     for item, ref in zip(self.items(look), refs, strict=True)
@@ -270,7 +265,7 @@ class Facts:
 
     @cached_property
     def _strangers(self) -> tuple[str, ...]:
-        """Ids of messages in the journal at the end that belong to nobody."""
+        """Ids of user and assistant rows at the end that match no message."""
         return tuple(
             item.id
             for read in self.final_reads.values()
@@ -279,7 +274,7 @@ class Facts:
         )
 
     def keyed(self, look: Look) -> Mapping[str, Sequence[Item]]:
-        """Returns the items of :meth:`items` by what makes each the same in two looks, see :func:`key_of`."""
+        """Returns the items of :meth:`items` by the key that :func:`key_of` gives them."""
         key = (look.position, "keys")
         if key not in self._made:
             found: dict[str, list[Item]] = {}
@@ -290,7 +285,7 @@ class Facts:
         return keyed
 
     def session(self, event: Event) -> str:
-        """Returns the conversation that an event is about: the one it names, else that of its run."""
+        """Returns the session of an event: the session that it names, else the session of its run."""
         run = self.runs.get(event.run or "")
         return event.data.session or (run.session if run is not None else "")
 
@@ -302,12 +297,12 @@ class Facts:
             return plain
         sources = {} if all(i.aliases for i in items if i.kind == "assistant") else self.sources
         of_model = match_assistant_rows(items, said.messages, sources)
-        of_people = match_user_rows(items, said.users, names_runs=self._names_runs)
-        return tuple(a or b for a, b in zip(of_model, of_people, strict=True))
+        of_users = match_user_rows(items, said.users, names_runs=self._names_runs)
+        return tuple(a or b for a, b in zip(of_model, of_users, strict=True))
 
     @cached_property
     def _names_runs(self) -> bool:
-        """Whether the rows of the journal name runs as the server does."""
+        """True if the rows of the journal name runs as the server does."""
         return any(item.run_id in self.runs for items in self.journal.values() for item in items)
 
     def _said_in(self, session: str) -> Said:
@@ -325,7 +320,7 @@ class Facts:
 
     @cached_property
     def markers(self) -> Mapping[str, tuple[Item, ...]]:
-        """Terminals in the journal at the end, by run; those that name no run are given out in order."""
+        """Terminals in the journal at the end, by run; terminals that name no run are assigned in order."""
         found: dict[str, list[Item]] = {}
         for session, items in self.journal.items():
             markers = [item for item in items if item.kind == "marker"]
@@ -347,12 +342,12 @@ class Facts:
 
     @cached_property
     def failed_appends(self) -> tuple[Item, ...]:
-        """Rows whose append failed, or whose outcome is not known."""
+        """Rows whose append failed or has an unknown outcome."""
         return tuple(event.data.item for event in self.of(StoreFailed))
 
     @cached_property
     def unwritten(self) -> frozenset[str]:
-        """References of messages whose append failed, or whose outcome is not known."""
+        """References of messages whose append failed or has an unknown outcome."""
         if not self.failed_appends:
             return frozenset()
         sessions = dict.fromkeys(run.session for run in self.runs.values())
@@ -360,7 +355,7 @@ class Facts:
         return frozenset(ref for ref in refs if ref is not None)
 
     def rewritten(self, session: str, after: int) -> bool:
-        """Whether maintenance may have removed rows of a session that were there at ``after``."""
+        """Returns True if maintenance may have removed rows of a session that existed at ``after``."""
         return any(
             event.position > after and event.data.verb in REWRITES and event.data.session == session
             for event in self.of(MaintenanceDone)
@@ -368,7 +363,7 @@ class Facts:
 
     @cached_property
     def kills_in_rewrites(self) -> tuple[int, ...]:
-        """Positions at which a server went away while a rewrite was under way: it may have been done unreported."""
+        """Positions at which the server went down during a rewrite, which may have taken effect without a report."""
         ends = (*self.of(MaintenanceDone), *self.of(MaintenanceRefused))
         kills = sorted((*self.crashes, *(event.position for event in self.of(ServerShutDown))))
         found = []

@@ -1,4 +1,4 @@
-"""From events to records: makes what :class:`journalsim.oracle.facts.facts.Facts` holds."""
+"""Makes the records of :class:`journalsim.oracle.facts.facts.Facts` from events."""
 
 from __future__ import annotations
 
@@ -32,10 +32,7 @@ def turn_of(ref: str) -> str:
 
 
 def continues(call: EventOf[ModelCalled]) -> bool:
-    """Returns whether a call of the model continues its conversation.
-
-    A call for a summary does not, nor does one for a sub-agent.
-    """
+    """Returns True if a model call continues its session; calls for a summary or a sub-agent do not."""
     return call.data.purpose != "compaction" and call.data.who == "lead"
 
 
@@ -83,7 +80,7 @@ def _stops(delivered: Sequence[EventOf[StopDelivered]], answered: Sequence[Event
 
 
 def gather_messages(events: EventIndex) -> dict[str, ModelMessage]:
-    """Returns messages of the model by reference, in order, without those that continue no conversation."""
+    """Returns messages of the model by reference, in order, without summaries and messages of sub-agents."""
     calls = {event.data.turn: event for event in events.of(ModelCalled)}
     called = [event for event in calls.values() if continues(event)]
     chunks: dict[str, list[EventOf[ModelChunk]]] = {}
@@ -126,10 +123,10 @@ def _first_by_subject(events: Iterable[EventOf[D]]) -> dict[str, EventOf[D]]:
 
 
 def _is_superseded(message: ModelMessage, calls: Sequence[EventOf[ModelCalled]]) -> bool:
-    """Whether a later attempt does the call of a message again.
+    """Returns True if a later attempt repeats the call of a message.
 
-    A message that had been completed is done again only by an attempt that follows
-    directly and was given no more context than its own call: otherwise it goes on after it.
+    A completed message is repeated only by an attempt that follows directly with a
+    context that is not longer; a longer context continues after the message.
     """
     own = message.called
     if own is None:
@@ -141,11 +138,11 @@ def _is_superseded(message: ModelMessage, calls: Sequence[EventOf[ModelCalled]])
     return again and len(later[0].data.context or ()) <= len(own.data.context or ())
 
 
-# --- tools and people -----------------------------------------------------------------------------
+# --- tools and users ------------------------------------------------------------------------------
 
 
 def gather_tools(events: EventIndex, messages: Iterable[ModelMessage]) -> dict[str, ToolUse]:
-    """Returns tool calls by call id, in order of request, then those that nobody requested."""
+    """Returns tool calls by call id, in order of request, then calls without a request."""
     asked = {call.call_id: message for message in messages for call in message.calls}
     started, effects = _by_call(events.of(ToolStarted)), _by_call(events.of(ToolEffect))
     returned, failed = _by_call(events.of(ToolReturned)), _by_call(events.of(ToolFailed))
@@ -181,7 +178,7 @@ def _first(events: Sequence[EventOf[D]]) -> EventOf[D] | None:
 
 
 def gather_users(events: EventIndex, runs: Iterable[Run], *, one_run_per_key: bool) -> dict[str, UserMessage]:
-    """Returns messages of people by reference, in the order in which they were sent."""
+    """Returns user messages by reference, in order of sending."""
     sent: dict[str, EventOf[ClientSent | RunAccepted]] = {}
     for event in events.either(ClientSent, RunAccepted):
         sent.setdefault(event.data.key, event)

@@ -1,4 +1,4 @@
-"""Single journal items, as the judges read them."""
+"""Single journal items: their state, and keys that identify them across reads."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from attrs import evolve
 from journalsim.contract.items import Item
 
 FLAG = "interrupted"
-"""The metadata key with which some systems mark a message that was cut short, instead of a state of its own."""
+"""The metadata key that some systems use for an interrupted message, in place of the state."""
 
 
 def as_state(item: Item) -> Item:
-    """Returns the item with its flag of interruption, if it has one, turned into the state that it stands for."""
+    """Returns the item, with the state ``interrupted`` if its metadata has :data:`FLAG`."""
     flagged = item.kind == "assistant" and item.state == "completed" and item.metadata.get(FLAG) is True
     return evolve(item, state="interrupted") if flagged else item
 
@@ -24,12 +24,12 @@ def as_states(items: Iterable[Item]) -> tuple[Item, ...]:
 
 
 def bare(item: Item) -> bool:
-    """Whether a message says nothing: neither text nor reasoning."""
+    """Returns True if a message has neither text nor reasoning."""
     return not (item.text or item.reasoning)
 
 
 def key_of(item: Item, ref: str | None) -> str:
-    """Returns what makes an item the same item in two looks: its message, else its kind and call, run or text."""
+    """Returns a key that identifies an item across looks: its message, else its kind with call, run or text."""
     if ref is not None:
         return ref
     if item.kind in ("tool_call", "tool_result"):

@@ -1,8 +1,9 @@
-"""What crashes took, as far as several judges must agree on whose business it is.
+"""Losses in crashes, for invariants that must not report the same loss twice.
 
-A prompt that a kill took is for prompt-first if the model had been called for it;
-one that a power cut took is for acknowledged-is-durable.  A terminal that was
-announced before a crash and is not there after it is for the latter as well.
+A prompt lost in a process crash is reported by prompt-first if the model was called
+for it, else by acknowledged-is-durable; a prompt lost in a power cut by the latter.
+A terminal that was announced before a crash and is missing after it is reported by
+acknowledged-is-durable.
 """
 
 from __future__ import annotations
@@ -22,12 +23,12 @@ from journalsim.oracle.facts.records import Run, UserMessage
 
 
 def power_cut_between(begin: float, end: float, facts: Facts) -> bool:
-    """Whether the power failed between two positions."""
+    """Returns True if a power cut lies between two positions."""
     return any(begin < event.position < end and event.data.lose is not None for event in facts.of(ServerCrashed))
 
 
 def prompt_was_lost(user: UserMessage, run: Run, facts: Facts) -> bool:
-    """Whether an accepted message is missing because a crash took it, and that is for the judges of durability."""
+    """Returns True if a crash took an accepted message and acknowledged-is-durable reports it."""
     accepted = run.accepted.position
     if facts.stored(user.ref) or not facts.crashed_between(accepted, NEVER):
         return False
@@ -36,7 +37,7 @@ def prompt_was_lost(user: UserMessage, run: Run, facts: Facts) -> bool:
 
 
 def end_was_lost(run: Run, facts: Facts) -> bool:
-    """Whether the end of a run was announced before a crash, and is gone: recovery may have ended the run anew."""
+    """Returns True if the end of a run was announced before a crash and is gone; recovery may have ended it again."""
     if run.ended is None or not facts.crashed_between(run.end, NEVER):
         return False
     causes = [marker.cause for marker in facts.markers.get(run.id, ())]
@@ -44,9 +45,9 @@ def end_was_lost(run: Run, facts: Facts) -> bool:
 
 
 def will_not_start(facts: Facts) -> EventOf[AdapterRaised] | None:
-    """Returns the error with which the server refuses to start after the last crash, if it never comes up.
+    """Returns the error with which the server refuses to start after the last crash, or None if it starts.
 
-    One that it meets because the disk fails again, while it starts, says nothing about what is there.
+    An error from another disk failure during the start does not count.
     """
     last = max(facts.crashes[-1], *(event.position for event in facts.of(ServerStarted)), -1)
     refusals = [e for e in facts.of(AdapterRaised) if e.data.verb == "setup" and e.position > last]
@@ -54,20 +55,20 @@ def will_not_start(facts: Facts) -> EventOf[AdapterRaised] | None:
 
 
 def _disk_failed_since(position: int, facts: Facts) -> bool:
-    """Whether the disk failed aloud after a position: what cannot be read then may be there all the same."""
+    """Returns True if the disk reported a failure after a position; rows that cannot be read may still exist."""
     return any(e.position > position and e.data.fault in ("error", "full") for e in facts.of(DiskFailed))
 
 
 @frozen(kw_only=True)
 class Repeat:
-    """What one more kill and restart at rest made of what a session showed.
+    """The difference that one more crash and restart at rest made to a session.
 
     Attributes:
         before: the final read.
         after: the read after the restart.
-        gone: items that are not there any more.
-        new: items that were not there.
-        altered: items that were there and say something else now, as they are now.
+        gone: items that only ``before`` shows.
+        new: items that only ``after`` shows.
+        altered: items of both with another content, as ``after`` shows them.
     """
 
     before: EventOf[JournalRead]
@@ -78,13 +79,13 @@ class Repeat:
 
 
 def repeats(facts: Facts) -> Iterator[Repeat]:
-    """Yields what every further restart made of every session, if everything had come to rest before it."""
+    """Yields the difference of each session for each further restart, if the case had come to rest before it."""
     if any(event.data.unfinished for event in facts.of(QuietReached)):
-        return  # a run that waits for a person, say, is ended by the kill
+        return  # the crash ends a run that waits, for a user for example
     for again in facts.of(RecoveryRead):
         session = again.data.session
         if session in facts.final_reads:
-            # under which ids rows come back is for stable-identity
+            # stable-identity judges ids
             before = tuple(evolve(item, id=None) for item in facts.journal[session])
             after = tuple(evolve(item, id=None) for item in as_states(again.data.items))
             gone = [item for item in before if item not in after]

@@ -1,8 +1,8 @@
-"""What the judges know about runs, messages and tools, each as a value.
+"""Runs, messages and tool calls of a history, as values.
 
 :class:`journalsim.oracle.facts.facts.Facts` makes them from a history.  Every ``position``
-is the position of an event in that history; "handed over" means that the harness
-gave something to the system under test.
+is the position of an event in that history; the harness *hands over* chunks, completions
+and results to the system under test.
 """
 
 from __future__ import annotations
@@ -36,10 +36,10 @@ class Stop:
     """One delivery of a stop to the server.
 
     Attributes:
-        run: the run that it named.
-        mode: how it stops.
-        delivered: the event.
-        answered: the event of its answer, if it was answered.
+        run: the run that the stop names.
+        mode: how the run stops.
+        delivered: the event of the delivery.
+        answered: the event of the answer, or None.
     """
 
     run: str
@@ -49,24 +49,24 @@ class Stop:
 
     @property
     def answer(self) -> str:
-        """``stopping``, ``ended``, ``unknown``, or empty while nobody has answered."""
+        """``stopping``, ``ended``, ``unknown``, or empty without an answer."""
         return "" if self.answered is None else self.answered.data.answer
 
 
 @frozen(kw_only=True, eq=False)
 class Run:
-    """One run that was accepted.
+    """One accepted run.
 
     Attributes:
         id: the adapter's id.
-        key: the request key that began it.
-        session: its conversation.
-        text: the user's words.
-        accepted: the event; for a run that was accepted again under the same id, the first.  The journal may
-            have had the run for a while by then: it is the return of ``start``.
-        asked: position of the first event that tells of its request; nothing of the run came before it.
-        ended: the event that announced its end first, if there is one.
-        stops: those that named it, in order of delivery.
+        key: the key of the request that started the run.
+        session: the session of the run.
+        text: the text of the user message.
+        accepted: the first event that accepts this id.  ``start`` returns at that moment; the journal may
+            hold the run earlier.
+        asked: position of the first event of the request; no event of the run comes before it.
+        ended: the event that first announces the end, or None.
+        stops: the stops that name the run, in order of delivery.
     """
 
     id: str
@@ -80,12 +80,12 @@ class Run:
 
     @property
     def end(self) -> float:
-        """Position of its announced end; infinite if there is none."""
+        """Position of the announced end; infinite without one."""
         return float("inf") if self.ended is None else self.ended.position
 
     @cached_property
     def stop(self) -> Stop | None:
-        """The stop that counts: the first that came before the announced end and was not answered otherwise."""
+        """The effective stop: the first before the announced end, unless its answer is ``ended`` or ``unknown``."""
         return next(
             (
                 stop
@@ -97,7 +97,7 @@ class Run:
 
     @cached_property
     def rolled_back(self) -> bool:
-        """Whether a stop asked for everything of this run to be taken back."""
+        """True if a stop with mode ``rollback`` came before the announced end."""
         return any(stop.mode == "rollback" and stop.delivered.position < self.end for stop in self.stops)
 
 
@@ -108,17 +108,17 @@ class ModelMessage:
     Attributes:
         ref: ``model.turn2``, or ``model.turn2.m2`` for a further message of the same turn.
         turn: ``model.turn2``.
-        begin: position of its first event.
-        run: the run that asked for it.
-        attempt: of the call.
+        begin: position of the first event.
+        run: the run that called the model.
+        attempt: number of the attempt of the call.
         called: the event of the call, if the history has it.
-        chunks: its chunks, in order.
-        completed: the event of its completion, or None.
+        chunks: the chunks, in order.
+        completed: the event of the completion, or None.
         failed: the event of an error or of a silent end, or None.
         closed: the event of the system closing the stream early, or None.
-        text: all visible text that was handed over in chunks.
-        reasoning: likewise.
-        superseded: a later attempt of the same run does this call again.
+        text: visible text of all chunks.
+        reasoning: reasoning of all chunks.
+        superseded: True if a later attempt of the same run repeats the call.
     """
 
     ref: str
@@ -137,22 +137,22 @@ class ModelMessage:
 
     @property
     def late(self) -> bool:
-        """Whether the completion came after the system had closed the stream."""
+        """True if the completion came after the system closed the stream."""
         return self.completed is not None and self.completed.data.late
 
     @property
     def whole_text(self) -> str:
-        """The text of the completion, else what was handed over so far."""
+        """Text of the completion, or of the chunks without one."""
         return self.text if self.completed is None else self.completed.data.text
 
     @property
     def whole_reasoning(self) -> str:
-        """The reasoning of the completion, else what was handed over so far."""
+        """Reasoning of the completion, or of the chunks without one."""
         return self.reasoning if self.completed is None else self.completed.data.reasoning
 
     @cached_property
     def calls(self) -> tuple[ToolCall, ...]:
-        """The tool calls of the completed message; of an incomplete one those that were opened, as far as they got."""
+        """Tool calls of the completed message; of an incomplete one the opened calls with their arguments so far."""
         if self.completed is not None:
             return tuple(
                 ToolCall(call_id=call_id, name=name, arguments=arguments)
@@ -170,33 +170,33 @@ class ModelMessage:
 
     @cached_property
     def provider_ids(self) -> tuple[str, ...]:
-        """Every id that the provider gave to it, in order of appearance."""
+        """Ids that the provider gave to the message, in order of appearance."""
         ids = [chunk.data.provider_id for chunk in self.chunks]
         ids += self.completed.data.provider_ids if self.completed is not None else ()
         return tuple(dict.fromkeys(i for i in ids if i is not None))
 
     @property
     def empty(self) -> bool:
-        """Whether there is nothing to keep: no text, no reasoning, no call."""
+        """True if the message has no text, no reasoning and no call."""
         return not (self.whole_text or self.whole_reasoning or self.calls)
 
     def completed_before(self, position: float) -> bool:
-        """Whether the stream's own finish was handed over before this position."""
+        """Returns True if the finish of the stream was handed over before this position."""
         return self.completed is not None and not self.late and self.completed.position < position
 
 
 @frozen(kw_only=True, eq=False)
 class UserMessage:
-    """One message that a person sent.
+    """One message that a user sent.
 
     Attributes:
-        ref: ``user1``, ``user2`` … in the order in which they were sent.
-        key: its request key.
-        text: the words.
-        session: its conversation.
-        sent: the first event that tells of it: sent, or accepted when no client sent it.
-        run: the run that it began, if it was accepted.
-        accepted: the event, or None if it never was.
+        ref: ``user1``, ``user2`` … in the order of sending.
+        key: the request key.
+        text: the text.
+        session: the session.
+        sent: the first event of the request: sent, or accepted if no client sent it.
+        run: the run that the message started, or None if it was not accepted.
+        accepted: the event of the acceptance, or None.
     """
 
     ref: str
@@ -210,14 +210,14 @@ class UserMessage:
 
 @frozen(kw_only=True, eq=False)
 class ToolUse:
-    """One tool call, from the model's request to the tool's end.
+    """One tool call, from the model's request to the end of the tool.
 
     Attributes:
         call_id: pairs request and result.
-        message: the message that asked for it, if the history has it.
+        message: the message that requests the call, if the history has it.
         run: the run.
-        started: every start.
-        effects: every side effect.
+        started: all starts.
+        effects: all side effects.
         returned: the event of the first result, or None.
         failed: the event of the first failure, or None.
         cancelled: the event of the first cancellation, or None.
@@ -235,13 +235,13 @@ class ToolUse:
 
 @frozen(kw_only=True)
 class Applied:
-    """What one client showed of one message at a moment.
+    """The text of one message that one client displays at a moment.
 
     Attributes:
-        client: its name.
+        client: name of the client.
         text: visible text.
-        reasoning: likewise.
-        position: of the last event that contributed.
+        reasoning: reasoning.
+        position: position of the last event that contributed.
     """
 
     client: str = ""

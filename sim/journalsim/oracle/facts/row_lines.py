@@ -1,4 +1,4 @@
-"""Journal rows and texts as short lines for people."""
+"""Journal rows and texts as short lines."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ from collections.abc import Iterable
 
 from journalsim.contract.items import Item
 
-TEXT_MAX = 48  # characters of a text that are shown; a row must fit on a terminal line
+TEXT_MAX = 48  # characters of a text in a line; a row must fit on a terminal line
 
 
 def quoted(text: str) -> str:
-    """Returns ``text`` in double quotes: long ones shortened in the middle, unprintable characters escaped."""
+    """Returns ``text`` in double quotes: shortened in the middle if it is long, unprintable characters escaped."""
     if len(text) > TEXT_MAX:
         half = TEXT_MAX // 2
         text = f"{text[:half].rstrip()} … {text[-half:].lstrip()}"

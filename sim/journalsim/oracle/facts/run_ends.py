@@ -1,4 +1,4 @@
-"""How runs ended, and what they were doing when they were stopped."""
+"""The ends of runs, and their work around a stop."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from journalsim.oracle.facts.facts import Facts
 from journalsim.oracle.facts.records import Run, Stop
 
 OF_ITSELF = ("timed_out", "lost_lease")
-"""Causes of an interruption to which a run comes only by going on."""
+"""Causes of an interruption that a run reaches only by continuing."""
 
 
 def end_of(run: Run, facts: Facts) -> tuple[str, str | None]:
-    """Returns state and cause with which a run ended: as announced, else as its marker says, else ``("", None)``."""
+    """Returns state and cause of the end of a run: as announced, else from its marker, else ``("", None)``."""
     if run.ended is not None and run.ended.data.state:
         return str(run.ended.data.state), run.ended.data.cause
     markers = facts.markers.get(run.id, ())
@@ -25,42 +25,42 @@ def end_of(run: Run, facts: Facts) -> tuple[str, str | None]:
 
 
 def how_ended(state: str, cause: str | None) -> str:
-    """Returns state and cause for people."""
+    """Returns state and cause as text."""
     return f"{state} ({cause})" if cause else state
 
 
 def during(event: Event, run: Run) -> bool:
-    """Whether something happened between the request for a run and its announced end."""
+    """Returns True if the event lies between the request of the run and its announced end."""
     return run.asked < event.position < run.end
 
 
 def readers_gone(facts: Facts) -> list[Event]:
-    """Returns the events of clients that stopped watching and of connections that the server saw close, in order."""
+    """Returns the events of clients that detached and of connections that the server saw close, in order."""
     return facts.index.in_order(ClientDetached, ReaderDisconnected)
 
 
 def work_of(run: Run, facts: Facts, after: float) -> Iterator[Event]:
-    """Yields the model calls and tool starts of a run after a position; not those of tools that a person denied."""
+    """Yields the model calls and tool starts of a run after a position, without tools that a user denied."""
     for event in facts.index.either(ModelCalled, ToolStarted):
         if event.run == run.id and event.position > after and event.subject not in facts.denied:
             yield event
 
 
 def went_on(run: Run, stop: Stop, facts: Facts) -> bool:
-    """Whether a run carried on after the answer to its stop, as if nobody had stopped it, to another end."""
+    """Returns True if a run continued after the answer to its stop and reached another end."""
     state, cause = end_of(run, facts)
     if stop.answered is None or (state == "interrupted" and cause not in OF_ITSELF):
         return False
     answered = stop.answered.position
     chunks = [event for event in facts.of(ModelChunk) if event.run == run.id and event.position > answered]
-    # one chunk may have been under way
+    # one chunk may have been in flight
     return len(chunks) > 1 or next(work_of(run, facts, answered), None) is not None
 
 
 def own_end(run: Run, stop: Stop, facts: Facts) -> str:
-    """Returns the end to which a run was coming by itself when its stop came, or an empty text.
+    """Returns the end that a run was about to reach by itself at its stop, or an empty text.
 
-    Its terminal may have been under way by then, and the first durable one wins.
+    Its terminal may have been in flight, and the first durable terminal wins.
     """
     stop_at = stop.delivered.position
     before = [m for m in facts.messages.values() if m.run == run.id and m.begin < stop_at]
@@ -76,10 +76,10 @@ def own_end(run: Run, stop: Stop, facts: Facts) -> str:
 
 
 def cancelled_by_start(run: Run, facts: Facts) -> bool:
-    """Whether the policy is that a new message cancels the run before it, and there was one.
+    """Returns True if, by policy, a new message may have cancelled the run.
 
-    It is accepted when it has cancelled the run, and so perhaps after the end, or never if the server is killed;
-    of two that were under way together nobody sees which came first.
+    The server accepts the new message after it has cancelled the run: perhaps after the announced end, or never
+    if it crashes.  The history does not show the order of two requests in flight.
     """
     history = facts.history
     if history.policies.get("busy", history.capabilities.concurrent_runs) != "cancel_earlier":
@@ -93,10 +93,10 @@ def cancelled_by_start(run: Run, facts: Facts) -> bool:
 
 
 def interrupted_from(run: Run, facts: Facts) -> float:
-    """Returns from which position on something may have been interrupting a run; infinite if nothing was.
+    """Returns the position from which the run may have been interrupted; infinite without an interruption.
 
-    A stop says when it came.  Of everything else the history only tells that the run
-    ended interrupted, so there any moment may have been the one.
+    A stop has a position.  Other interruptions show only in the end of the run, so they may have
+    begun at any moment.
     """
     if run.stop is not None:
         return run.stop.delivered.position
@@ -106,7 +106,7 @@ def interrupted_from(run: Run, facts: Facts) -> float:
 
 
 def run_of_row(item: Item, ref: str | None, facts: Facts) -> str | None:
-    """Returns the run of a row: the one it names, or else the run of its message or call."""
+    """Returns the run of a row: the run that the row names, else the run of its message or call."""
     if item.run_id in facts.runs:
         return item.run_id
     if ref is not None:

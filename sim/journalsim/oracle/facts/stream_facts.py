@@ -1,4 +1,4 @@
-"""What a history says about streams: connections, the events that were written to them, and pages."""
+"""Streams of a history: connections, the events that the server sent on them, and pages."""
 
 from __future__ import annotations
 
@@ -18,25 +18,25 @@ from journalsim.history import EventOf, History
 from journalsim.oracle.facts.facts import Facts
 
 STALE = ("broken", "refused")
-"""Why a program gave up, where its person sees that the page is broken."""
+"""Reasons for giving up that a page shows to its user as an error."""
 
 _ID = re.compile(r"(.+):([0-9]+)(?:\.([0-9]+))?")
 
 
 def claimed(history: History) -> str:
-    """Says why streams are not judged."""
+    """Returns the reason why streams are not judged; empty if they are."""
     return "" if history.capabilities.replay != "none" else "the adapter does not declare replay"
 
 
 @frozen
 class SentEvent:
-    """One event that the server wrote.
+    """One event that the server sent.
 
     Attributes:
-        position: in the history, of the piece that completed it.
-        event: as the standard reads it.
+        position: position in the history of the bytes that completed the event.
+        event: the event, parsed by the standard.
         means: frame or control event; None if it is neither.
-        error: why its data cannot be read; empty if it can.
+        error: the reason why its data cannot be decoded; empty if it can.
     """
 
     position: int
@@ -50,15 +50,15 @@ class Connection:
     """One connection of one client.
 
     Attributes:
-        client: whose.
-        number: of the client's.
-        asked: the program's request.
-        answered: status and headers; None if there was no answer.
-        closed: the server was done with it; None if it never was.
-        sent: the events that the server wrote.
-        inside: the server left off in the middle of an event.
-        too_large: an event was larger than any reader takes.
-        cut: a fault of the link happened to it.
+        client: name of the client.
+        number: number of the connection among those of the client.
+        asked: the request of the client.
+        answered: status and headers of the answer, or None.
+        closed: the event of the server closing it, or None.
+        sent: the events that the server sent.
+        inside: True if the server stopped in the middle of an event.
+        too_large: True if an event is larger than any reader accepts.
+        cut: True if a link fault hit the connection.
     """
 
     client: str
@@ -74,14 +74,14 @@ class Connection:
 
     @property
     def opened(self) -> Control | None:
-        """How the server said that it understood the cursor."""
+        """The first event if it is ``stream.open``, which says how the server took the cursor; else None."""
         first = self.sent[0].means if self.sent else None
         return first if isinstance(first, Control) and first.kind == "stream.open" else None
 
     @property
     def gap(self) -> bool:
-        """Whether the server declared that something is missing."""
-        controls = [told.means for told in self.sent if isinstance(told.means, Control)]
+        """True if the server declared a gap."""
+        controls = [one.means for one in self.sent if isinstance(one.means, Control)]
         return any(control.kind == "stream.gap" or control.attachment == "gap" for control in controls)
 
     def write(self, event: EventOf[StreamSent]) -> None:
@@ -102,7 +102,7 @@ def _sent_event(position: int, event: SseEvent) -> SentEvent:
 
 
 def connections(facts: Facts) -> Sequence[Connection]:
-    """Returns the connections for which a stream was asked, in order."""
+    """Returns the connections of all clients, in order."""
     found: dict[tuple[str, int], Connection] = {}
 
     def of(client: str, number: int) -> Connection:
@@ -122,39 +122,39 @@ def connections(facts: Facts) -> Sequence[Connection]:
 
 
 def views(facts: Facts) -> Mapping[str, Sequence[EventOf[ClientView]]]:
-    """Returns what each page showed once nothing could happen any more, and after it was healed."""
+    """Returns the views of each page: at rest, and after it was reloaded."""
     found: dict[str, list[EventOf[ClientView]]] = {}
     for event in facts.of(ClientView):
         found.setdefault(event.actor, []).append(event)
     return found
 
 
-def settled_view(shown: Sequence[EventOf[ClientView]]) -> EventOf[ClientView] | None:
-    """Returns the view that must be right by now; None if its person would not believe it.
+def settled_view(page: Sequence[EventOf[ClientView]]) -> EventOf[ClientView] | None:
+    """Returns the last view of a page, which must be correct; None if it is detached, has a gap or shows an error.
 
-    A page whose program broke shows that, and its person reloads it; after that it counts.
+    A user reloads a page that shows an error; the view after the reload counts.
     """
-    last = shown[-1]
+    last = page[-1]
     data = last.data
     excused = not data.attached or data.missing or data.gave_up in STALE
     return None if excused else last
 
 
 def reference_messages(facts: Facts) -> Mapping[str, bool]:
-    """Returns the messages that a reader whom nothing disturbs is told of, and shows to the end."""
-    told = facts.of(FramePublished)
-    gone = {event.data.message or "": True for event in told if event.data.frame == "message.superseded"}
-    return {event.data.message or "": True for event in told if event.data.message not in gone}
+    """Returns the messages that the reference reader displays at the end: published and not superseded."""
+    frames = facts.of(FramePublished)
+    gone = {event.data.message or "": True for event in frames if event.data.frame == "message.superseded"}
+    return {event.data.message or "": True for event in frames if event.data.message not in gone}
 
 
 def final_texts(facts: Facts) -> Mapping[str, str]:
-    """Returns the whole text of each message as it was told when the message ended, the last time that it did."""
+    """Returns the text of each message in its last closing frame."""
     ends = ("message.completed", "message.interrupted")
-    told = facts.of(FramePublished)
-    return {event.data.message or "": event.data.text for event in told if event.data.frame in ends}
+    frames = facts.of(FramePublished)
+    return {event.data.message or "": event.data.text for event in frames if event.data.frame in ends}
 
 
 def parsed(event_id: str) -> tuple[str, int, int] | None:
-    """Returns run, row and part of an id of the dialect; None for anything else."""
+    """Returns run, row and part of an event id ``run:row.part``; None for any other text."""
     found = _ID.fullmatch(event_id)
     return None if found is None else (found[1], int(found[2]), int(found[3] or 0))

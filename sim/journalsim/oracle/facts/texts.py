@@ -1,4 +1,4 @@
-"""Comparing what is kept with what the model emitted."""
+"""Comparison of stored text with emitted text."""
 
 from __future__ import annotations
 
@@ -7,28 +7,28 @@ from collections.abc import Sequence
 
 
 def common_prefix(a: str, b: str) -> str:
-    """Returns the longest text with which both begin."""
+    """Returns the longest common prefix of two texts."""
     if b.startswith(a):
         return a
     return a[: next(i for i, character in enumerate(a) if b[i : i + 1] != character)]
 
 
-def leaves_out(kept: str, emitted: str) -> bool:
-    """Whether ``kept`` is ``emitted`` with something, or nothing, left out: it adds and moves nothing."""
-    if emitted.startswith(kept):
+def leaves_out(stored: str, emitted: str) -> bool:
+    """Returns True if ``stored`` is a subsequence of ``emitted``: it adds and moves no character."""
+    if emitted.startswith(stored):
         return True
     rest = iter(emitted)
-    return all(character in rest for character in kept)
+    return all(character in rest for character in stored)
 
 
-def glued(kept: str, attempts: Sequence[str]) -> bool:
-    """Whether ``kept`` is made of the beginnings of two or more attempts, one behind the other.
+def glued(stored: str, attempts: Sequence[str]) -> bool:
+    """Returns True if ``stored`` joins prefixes of two or more attempts, in their order.
 
     Args:
-        kept: some text.
-        attempts: what each attempt emitted, in order.
+        stored: a text.
+        attempts: the text of each attempt, in order.
     """
-    parts, rest = 0, kept
+    parts, rest = 0, stored
     for emitted in attempts:
         part = common_prefix(emitted, rest)
         parts, rest = parts + bool(part), rest[len(part) :]
@@ -36,7 +36,7 @@ def glued(kept: str, attempts: Sequence[str]) -> bool:
 
 
 def same_arguments(ours: str, theirs: str) -> bool:
-    """Whether two argument texts of a tool call say the same: equal, or equal as JSON."""
+    """Returns True if two argument texts of a tool call are equal, or equal as JSON."""
     if ours == theirs:
         return True
     try:
@@ -46,7 +46,7 @@ def same_arguments(ours: str, theirs: str) -> bool:
 
 
 def is_whole(arguments: str) -> bool:
-    """Whether an argument text of a tool call is complete: JSON that could be read."""
+    """Returns True if an argument text of a tool call is complete: valid JSON."""
     try:
         json.loads(arguments)
     except ValueError:

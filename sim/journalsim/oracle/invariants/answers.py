@@ -1,4 +1,4 @@
-"""What people are told about their answers to a question: the first one counts, and only a person's counts."""
+"""Answers of users to questions about tool calls: the first answer counts, and only users answer."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from journalsim.oracle.invariants.verdict import Violation
 
 
 def answers_count_once(facts: Facts) -> Iterator[Finding]:
-    """Judges each question about a call: two answers that differ never both count, and nobody approves but people."""
+    """Judges each question about a call: of different answers only the first counts, and only users approve."""
     asked = [call.call_id for message in facts.messages.values() for call in message.calls]
     for call_id in dict.fromkeys(str(event.subject) for event in facts.of(AnswerAnswered)):
-        if asked.count(call_id) == 1:  # one that is asked for again may be answered again
+        if asked.count(call_id) == 1:  # a call that is requested again may be answered again
             yield _judge_differing(call_id, facts)
     for event in facts.of(FramePublished):
         if event.data.frame == "approval.resolved" and event.data.state == "approved":
@@ -31,15 +31,15 @@ def _judge_differing(call_id: str, facts: Facts) -> Finding:
     first = counted[0]
     return Violation(
         invariant="one-request-one-effect",
-        promised=f"call {call_id} was {_says(first)} at {moment(first.position, facts)}, and that is the answer",
-        found=f"a person who {_says(other)} it after that was told that this counts",
+        promised=f"call {call_id} was {_says(first)} at {moment(first.position, facts)}, and the first answer counts",
+        found=f"the server accepted a later answer of a user who {_says(other)} it",
         evidence=evidence(facts, facts.runs.get(first.run or ""), first.position, other.position),
         subject=call_id,
     )
 
 
 def _answered(call_id: str, facts: Facts) -> Iterator[tuple[EventOf[AnswerDelivered], str]]:
-    """Yields the answers that were delivered, and what was said of each; of two under way at once nobody can tell."""
+    """Yields delivered answers with the response of the server, except answers in flight at the same time."""
     given = [event for event in facts.of(AnswerDelivered) if event.data.call_id == call_id]
     waiting: list[EventOf[AnswerDelivered]] = []
     one = True
@@ -59,8 +59,8 @@ def _judge_announced(event: EventOf[FramePublished], facts: Facts) -> Finding:
         return HELD
     return Violation(
         invariant="one-request-one-effect",
-        promised=f"call {call_id} is approved when a person approves it",
-        found="readers are told that it was approved, and nobody has done that",
+        promised=f"call {call_id} is approved only if a user approves it",
+        found="a frame says that it was approved, and no user approved it",
         evidence=evidence(facts, facts.runs.get(event.run or ""), event.position),
         subject=call_id,
     )

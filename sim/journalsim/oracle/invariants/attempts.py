@@ -1,4 +1,4 @@
-"""The promise that a retry takes the place of the attempt before it."""
+"""The invariant ``retry-is-atomic``: a retry replaces the attempt before it."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from journalsim.oracle.invariants.verdict import Violation
 
 
 def retry_is_atomic(facts: Facts) -> Iterator[Finding]:
-    """Judges every message of an attempt that was made again, and every row that came of it."""
+    """Judges every message of an attempt that was retried, and its rows."""
     yield from bad_rows("retry-is-atomic", "the text of a message is the output of one attempt", facts)
     for message in facts.messages.values():
         run = facts.runs.get(message.run or "")
@@ -29,7 +29,7 @@ def retry_is_atomic(facts: Facts) -> Iterator[Finding]:
             continue
         left = (*own, *_calls_left(message, after, facts))
         if left and not own and all(_may_be_of(row, message) for row in rows):
-            continue  # the retry may have brought nothing yet
+            continue  # the retry may have emitted nothing so far
         if left:
             yield _beside(message, after, left, facts)
         elif not any(fault.owner == "retry-is-atomic" for other in after for fault in faults_of(other.ref, facts)):
@@ -37,7 +37,7 @@ def retry_is_atomic(facts: Facts) -> Iterator[Finding]:
 
 
 def _of_the_retry(message: ModelMessage, facts: Facts) -> tuple[ModelMessage, ...]:
-    """Returns the messages that took the place of a failed attempt's, those of further failed attempts among them."""
+    """Returns the messages that replaced the message of a failed attempt, including further failed attempts."""
     tries = attempts_of(message, facts)
     later = [other for other in tries if other.begin > message.begin]
     later += [o for o in facts.messages.values() if o.turn == tries[-1].turn and o.begin > tries[-1].begin]
@@ -45,13 +45,13 @@ def _of_the_retry(message: ModelMessage, facts: Facts) -> tuple[ModelMessage, ..
 
 
 def _may_be_of(row: Item, message: ModelMessage) -> bool:
-    """Whether a row that was taken for the retry's may be the failed attempt's, which began in the same way."""
-    told = any(alias not in message.provider_ids for alias in row.aliases)
-    return not told and message.whole_text.startswith(row.text) and message.whole_reasoning.startswith(row.reasoning)
+    """Returns True if a row matched to the retry may belong to the failed attempt, because both share a prefix."""
+    foreign = any(alias not in message.provider_ids for alias in row.aliases)
+    return not foreign and message.whole_text.startswith(row.text) and message.whole_reasoning.startswith(row.reasoning)
 
 
 def _calls_left(message: ModelMessage, after: tuple[ModelMessage, ...], facts: Facts) -> tuple[Item, ...]:
-    """Returns rows of calls that only the failed attempt asked for, and whose tools never ran."""
+    """Returns rows of calls that only the failed attempt requested, and whose tools never ran."""
     again = [call.call_id for other in after for call in other.calls]
     return tuple(
         row
@@ -65,8 +65,8 @@ def _beside(message: ModelMessage, after: tuple[ModelMessage, ...], left: tuple[
     rows = tuple(row for other in after for row in facts.stored(other.ref))
     return Violation(
         invariant="retry-is-atomic",
-        promised=f"attempt {after[0].attempt} took the place of {message.ref}, so nothing of {message.ref} is shown",
-        found=f"the journal shows both: {message.ref} and {after[-1].ref}",
+        promised=f"attempt {after[0].attempt} replaced {message.ref}, so the journal holds nothing of {message.ref}",
+        found=f"the journal holds both {message.ref} and {after[-1].ref}",
         evidence=evidence(facts, facts.runs[str(message.run)], message.begin, after[0].begin),
         expected=rows_text(rows),
         actual=rows_text((*left, *rows)),
@@ -77,16 +77,16 @@ def _beside(message: ModelMessage, after: tuple[ModelMessage, ...], left: tuple[
 RETRY_IS_ATOMIC = Invariant(
     id="retry-is-atomic",
     family="runs",
-    statement="A message is the output of one attempt, and of a failed attempt nothing is shown beside the retry.",
+    statement="A message is the output of one attempt; a retry replaces everything that the failed attempt stored.",
     judge=retry_is_atomic,
     explain=Explanation(
-        meaning="When a call of the model breaks off and is made again, the second attempt begins from the start. What "
-        "the first had brought is taken back when the second brings something: it is neither shown before it nor "
-        "glued to it, in text, thinking or the arguments of tool calls. If no retry comes, it may stay, interrupted.",
-        example='The first attempt says "One, two," and breaks off, the second says "One, two, three."; the journal '
+        meaning="When a call of the model fails and is retried, the second attempt starts from the beginning. As soon "
+        "as it emits something, the journal removes the output of the first: it neither precedes the output of the "
+        "second nor is joined to it, in text, reasoning or tool arguments. Without a retry it may stay, interrupted.",
+        example='The first attempt emits "One, two," and fails, the second emits "One, two, three."; the journal '
         'holds "One, two,One, two, three.".',
-        usual_cause="The retry is made below the loop that appends chunks, which goes on appending to the same buffer; "
-        "or messages are stored as they complete and nobody marks them when the attempt fails.",
+        usual_cause="The retry happens below the loop that appends chunks, which continues to append to the same "
+        "buffer; or messages are stored as they complete and no code marks them when the attempt fails.",
         cases=("aden-hive/hive#5923", "HKUDS/nanobot#4038", "LibreChat#4350", "aaif-goose/goose#7785"),
     ),
 )

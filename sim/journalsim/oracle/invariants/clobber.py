@@ -1,4 +1,4 @@
-"""The promise that only a rewrite rewrites."""
+"""The invariant ``no-clobber``: only a rewrite removes or changes rows."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from journalsim.oracle.invariants.verdict import Violation
 
 
 def no_clobber(facts: Facts) -> Iterator[Finding]:
-    """Judges rows that were read twice, metadata that was set, and what happened while the history was rewritten."""
+    """Judges rows of two reads, annotated metadata, and messages that arrived during a rewrite."""
     found = [change for change in facts.once(changes).values() if not is_fencing(change)]
     yield from (_changed(change, facts) for change in found)
     if not found:
@@ -33,7 +33,7 @@ def _changed(change: Change, facts: Facts) -> Violation:
     item, now = change.item, change.now
     return Violation(
         invariant="no-clobber",
-        promised=f"what a read of the journal showed of run {change.run.id} after its end stays as it is",
+        promised=f"a row of run {change.run.id} that the journal held after the end of the run stays unchanged",
         found="the row is gone" if now is None else f"the row has changed{_flags(item, now)}",
         evidence=evidence(facts, change.run, change.before.position, change.after.position),
         expected=(row_text(item),),
@@ -51,7 +51,7 @@ def _flags(item: Item, now: Item) -> str:
 
 
 def _judge_metadata(facts: Facts) -> Iterator[Finding]:
-    """Judges the flags of every message that was annotated, where all annotations of it agree."""
+    """Judges the flags of every annotated message whose annotations agree."""
     wanted: dict[tuple[str, str], tuple[list[object], EventOf[MaintenanceDone]]] = {}
     for event in facts.of(MaintenanceDone):
         ref = _annotated(event, facts) if event.data.verb == "annotate" else None
@@ -67,7 +67,7 @@ def _judge_metadata(facts: Facts) -> Iterator[Finding]:
         yield Violation(
             invariant="no-clobber",
             promised=f"{ref} was annotated with {key}: {values[0]}",
-            found=f"the journal says {key}: {rows[-1].metadata.get(key)}",
+            found=f"the journal holds {key}: {rows[-1].metadata.get(key)}",
             evidence=evidence(facts, facts.runs.get(rows[-1].run_id or ""), first.position),
             actual=rows_text(rows),
             subject=ref,
@@ -75,7 +75,7 @@ def _judge_metadata(facts: Facts) -> Iterator[Finding]:
 
 
 def _annotated(event: EventOf[MaintenanceDone], facts: Facts) -> str | None:
-    """Returns the message that an annotation was about: what its name meant when the journal was read for it."""
+    """Returns the message of an annotation: the meaning of its name in the read of the journal before it."""
     reads = facts.reads.get(facts.session(event), ())
     read = next((r for r in reversed(reads) if r.position < event.position and r.data.reason == "annotate"), None)
     name = event.data.item or ""
@@ -94,7 +94,7 @@ def _annotated(event: EventOf[MaintenanceDone], facts: Facts) -> str | None:
 
 
 def _judge_rewrite(done: Event, facts: Facts) -> Iterator[Finding]:
-    """Judges what came into being while a summary was made: it is not part of the summary, so it stays."""
+    """Judges messages that arrived while a summary was made: the summary lacks them, so they stay."""
     session = facts.session(done)
     calls = (c for c in facts.of(ModelCalled) if c.data.purpose == "compaction" and c.position < done.position)
     begun = next((call for call in reversed(tuple(calls)) if facts.session(call) == session), None)
@@ -109,7 +109,7 @@ def _judge_rewrite(done: Event, facts: Facts) -> Iterator[Finding]:
 
 
 def _new(session: str, facts: Facts) -> Iterator[tuple[str, int]]:
-    """Yields what came into being in a conversation, and when; nothing that something else explains is missing."""
+    """Yields new messages of a session with their positions, without messages that may be missing for other reasons."""
     for user in facts.users.values():
         run = facts.runs.get(user.run or "")
         if run is not None and run.session == session and not (run.rolled_back or user.ref in facts.unwritten):
@@ -127,7 +127,7 @@ def _rewritten(ref: str, begun: Event, done: Event, facts: Facts) -> Violation:
     row = row_expected(facts.messages[ref], "completed", facts) if user is None else None
     return Violation(
         invariant="no-clobber",
-        promised=f"{ref} came while the history was being summed up, and is not part of the summary",
+        promised=f"{ref} arrived while the summary was made, and the summary does not include it",
         found="the rewrite removed it",
         evidence=evidence(facts, None, begun.position, done.position),
         expected=(row or row_text(Item(kind="user", text=user.text if user is not None else "")),),
@@ -138,17 +138,17 @@ def _rewritten(ref: str, begun: Event, done: Event, facts: Facts) -> Violation:
 NO_CLOBBER = Invariant(
     id="no-clobber",
     family="truth",
-    statement="Only a rewrite removes or changes rows and their flags, and only those that it was based on.",
+    statement="Only a rewrite removes or changes rows and their flags, and only rows that it was based on.",
     judge=no_clobber,
     explain=Explanation(
-        meaning="A row that a page showed after the end of its run is there, word for word and flag for flag, whatever "
-        "happens to later runs; so is a flag that maintenance set, through every stop. A compaction replaces what it "
-        "has summed up, and nothing that came while it was at work. What is lost while its own run is active is the "
-        "business of other promises.",
+        meaning="A row that the journal held after the end of its run stays, with the same text and flags, whatever "
+        "later runs do; a flag that maintenance set survives every stop. A compaction replaces the rows of its "
+        "summary, and no row that arrived during its work. Losses during the run of a row are reported by other "
+        "invariants.",
         example="Old messages are marked as hidden from the model; Stop makes the server write back its own, older "
-        "copy of the conversation, and they are shown to the model again.",
-        usual_cause="The conversation is stored by deleting all rows and inserting a copy from memory, without a look "
-        "at the revision on which the copy is based.",
+        "copy of the session, and the model receives them again.",
+        usual_cause="The session is stored by deleting all rows and inserting a copy from memory, without a check of "
+        "the revision that the copy is based on.",
         cases=("aaif-goose/goose#7785", "aaif-goose/goose#7827", "hermes-webui#4205", "hermes-webui#6554"),
     ),
 )

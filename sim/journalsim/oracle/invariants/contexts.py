@@ -1,4 +1,4 @@
-"""The promise that the model is given what people see, but for what the policies take out."""
+"""The invariant ``store-equals-context``: the model receives the rows of the journal, except by policy or flag."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from journalsim.oracle.invariants.verdict import Violation
 
 
 def store_equals_context(facts: Facts) -> Iterator[Finding]:
-    """Judges every look at what the model is given, against what the journal shows in the end."""
+    """Judges every context of the model against the final read of the journal."""
     looks: list[EventOf[ModelCalled | JournalContext]] = [*facts.calls, *facts.of(JournalContext)]
     for event in looks:
         read = facts.final_reads.get(facts.session(event))
@@ -40,15 +40,15 @@ _OWN_DOING = ("model.", "tool.", "store.", "frame.published")
 
 @frozen(kw_only=True)
 class _Look:
-    """One look at what the model is given.
+    """One context of the model.
 
     Attributes:
-        event: the look.
-        session: its conversation.
-        since: from here on things may have happened too late for it.
-        rows: what the journal shows in the end, by what makes a row the same row.
-        given: likewise, of the look.
-        run: that asked; None where nobody did.
+        event: the event with the context.
+        session: the session.
+        since: events after this position may be too late for the context.
+        rows: the rows of the final read, by key.
+        given: the items of the context, by key.
+        run: the run that calls the model, or None.
     """
 
     event: EventOf[ModelCalled | JournalContext]
@@ -72,13 +72,13 @@ def _look(event: EventOf[ModelCalled | JournalContext], read: EventOf[JournalRea
 
 
 def _since(event: Event, run: Run | None, facts: Facts) -> int:
-    """Returns the last event that certainly came before the context of a call was put together.
+    """Returns the position of the last event that surely came before the context of a call was built.
 
-    That is the last thing that the run itself did; what clients and other tasks do about a run tells nothing.
+    It is the last event of the run's own work; events of clients and other tasks prove nothing about the context.
     """
     if not isinstance(event.data, ModelCalled):
         return event.position
-    asked = 0 if run is None else run.asked  # of a run that nobody accepted the first sign is not known
+    asked = 0 if run is None else run.asked  # the request of a run without an acceptance is not known
     before = facts.history.events[asked : event.position]
     own = (e.position for e in reversed(before) if e.run == event.run and e.kind.startswith(_OWN_DOING))
     return next(own, asked)
@@ -86,13 +86,13 @@ def _since(event: Event, run: Run | None, facts: Facts) -> int:
 
 @frozen(kw_only=True)
 class _Wanted:
-    """A row that the model is to be given, once it is there.
+    """A row that the model must receive once the journal holds it.
 
     Attributes:
-        key: what makes it the same row.
-        rows: it.
-        run: whose.
-        message: the model's message that it is, or that asked for the call; None for people's.
+        key: the key of the row.
+        rows: the row and its copies.
+        run: the run of the row.
+        message: the model message of the row or of its call; None for user rows.
     """
 
     key: str
@@ -102,7 +102,7 @@ class _Wanted:
 
 
 def _wanted(facts: Facts) -> Mapping[str, tuple[_Wanted, ...]]:
-    """Returns the rows of each conversation that no policy, flag or rewrite takes out."""
+    """Returns the rows of each session that no policy, flag or rewrite removes from the context."""
     return {session: tuple(_wanted_of(read, facts)) for session, read in facts.final_reads.items()}
 
 
@@ -124,18 +124,18 @@ def _is_given(item: Item, ref: str | None, message: ModelMessage | None, facts: 
     if item.kind == "marker":
         run = facts.runs.get(item.run_id or "")
         if run is not None and end_was_lost(run, facts):
-            return False  # the model was given another one
+            return False  # the model received another terminal
         return item.state == "interrupted" and facts.history.policies.get("stopped_turn", "marker") == "marker"
     if item.kind in ("tool_call", "tool_result"):
-        # of a message without a row of its own nobody sees whether it is given
+        # without a row of its message the policies for a call are unknown
         asked = facts.stored(message.ref) if message is not None else ()
         return bool(asked) and not _taken_out(asked[0], facts)
     if item.kind == "assistant" and not (item.text or item.reasoning):
-        return False  # whether there may be such a row is for others to say
+        return False  # an empty row is judged by no-empty-message
     return ref is not None and not _taken_out(item, facts)
 
 
-# --- what may be wrong ---------------------------------------------------------------------------
+# --- differences ---------------------------------------------------------------------------------
 
 
 def _wrong(look: _Look, facts: Facts) -> Iterator[Violation]:
@@ -148,16 +148,16 @@ def _wrong(look: _Look, facts: Facts) -> Iterator[Violation]:
             yield _bad(look, found, rows, items, facts)
     for wanted in facts.once(_wanted)[look.session]:
         if wanted.key not in look.given and _was_there(wanted, look, facts):
-            yield _bad(look, f"it does not hold {row_text(wanted.rows[0])}", wanted.rows, (), facts)
+            yield _bad(look, f"it lacks {row_text(wanted.rows[0])}", wanted.rows, (), facts)
 
 
 def _plainly_same(item: Item, row: Item) -> bool:
-    """Whether two items say the same, and neither a flag nor a policy could forbid that; calls come in pairs."""
+    """Returns True if two items are equal and no flag or policy applies; calls need a check of their pairs."""
     return item.text == row.text and row.state == "completed" and not row.metadata and item.call_id is None
 
 
 def _wrong_item(key: str, items: Sequence[Item], rows: Sequence[Item], look: _Look, facts: Facts) -> str:
-    """Returns what is wrong with items that the model is given; empty if nothing is."""
+    """Returns the fault of items in a context, as a sentence; empty without one."""
     item, ref = items[0], _ref(key, facts)
     if item.kind in ("tool_call", "tool_result"):
         return _wrong_call(item, rows, look, facts)
@@ -169,16 +169,16 @@ def _wrong_item(key: str, items: Sequence[Item], rows: Sequence[Item], look: _Lo
     if len(items) > len(rows):
         return f"it holds {row_text(item)} {len(items)} times"
     if ref is None or len(rows) > 1:
-        return ""  # whether the journal should hold such rows is asked there
+        return ""  # duplicates in the journal are reported by no-duplicate-message
     if _hidden_at(rows[0], key, look, facts):
         return f"it holds {row_text(item)}, which is hidden from the model"
     if run is None or run.end > look.since or end_was_lost(run, facts):
         return ""
     if item.kind == "assistant" and rows[0].state == "interrupted" and _leaves_partials_out(facts):
-        return f"it holds {row_text(item)}, and interrupted text is not to be given"
+        return f"it holds {row_text(item)}, but by policy it omits interrupted text"
     late = ref in facts.messages and facts.messages[ref].late
     if not late and rows[0].text != item.text:
-        return f"it says {quoted(item.text)} where the journal says {quoted(rows[0].text)}"
+        return f"it holds {quoted(item.text)}, the journal holds {quoted(rows[0].text)}"
     return ""
 
 
@@ -187,17 +187,17 @@ def _ref(key: str, facts: Facts) -> str | None:
 
 
 def _unseen(item: Item, ref: str | None, run: Run | None, look: _Look, facts: Facts) -> str:
-    """Returns what is wrong with an item that the journal does not show."""
+    """Returns the fault of an item that the final read lacks; empty without one."""
     if ref is None:
-        # whether such a row belongs into the journal is asked there
-        return "" if item.origin == "synthetic" else f"it holds {row_text(item)}, which nobody said"
+        # foreign text in the journal is reported by honest-provenance
+        return "" if item.origin == "synthetic" else f"it holds {row_text(item)}, which has no author"
     if run is None:
         return ""
     if end_of(run, facts)[1] == "rolled_back":
-        return f"it holds {row_text(item)} of a run that was taken back" if run.end < look.since else ""
-    # at the end both were looked at together; before that, the row may have been lost since
+        return f"it holds {row_text(item)} of a run that was rolled back" if run.end < look.since else ""
+    # the context at the end is read with the journal; the row of an earlier context may be lost since
     over = run.end < look.since and not isinstance(look.event.data, ModelCalled)
-    return f"it holds {row_text(item)}, which the journal does not show" if over else ""
+    return f"it holds {row_text(item)}, which the journal lacks" if over else ""
 
 
 def _wrong_call(item: Item, rows: Sequence[Item], look: _Look, facts: Facts) -> str:
@@ -207,40 +207,40 @@ def _wrong_call(item: Item, rows: Sequence[Item], look: _Look, facts: Facts) -> 
     if len(there) == 1 and len(stored) == 2 and facts.history.policies.get("orphans", "on_write") == "on_write":
         lacks = "result" if there == ["tool_call"] else "request"
         return f"it holds call {call_id} without its {lacks}"
-    if item.kind == "tool_call" and _half(call_id, facts, shown=bool(rows)):
+    if item.kind == "tool_call" and _half(call_id, facts, stored=bool(rows)):
         return f"it holds half of a call, {row_text(item)}"
     if item.kind == "tool_call" and rows and not same_arguments(item.arguments, rows[0].arguments):
-        return f"it holds {row_text(item)}, which is not the request that the journal holds"
+        return f"it holds {row_text(item)}, which differs from the request in the journal"
     return ""
 
 
-def _half(call_id: str | None, facts: Facts, *, shown: bool) -> bool:
-    """Whether the model was cut off inside a request, so that nobody knows what it would have asked.
+def _half(call_id: str | None, facts: Facts, *, stored: bool) -> bool:
+    """Returns True if the model was cut off inside a request, so that its arguments are incomplete.
 
-    Of a failed attempt the journal should not hold it either, which is for the judge of retries.
+    A stored request of a failed attempt is reported by retry-is-atomic.
     """
     tool = facts.tools.get(call_id or "")
     message = facts.messages.get((tool and tool.message) or "")
-    if message is None or message.completed is not None or (shown and message.superseded):
+    if message is None or message.completed is not None or (stored and message.superseded):
         return False
     return any(call.call_id == call_id and not is_whole(call.arguments) for call in message.calls)
 
 
-# --- what must be there --------------------------------------------------------------------------
+# --- required rows -------------------------------------------------------------------------------
 
 
 def _was_there(wanted: _Wanted, look: _Look, facts: Facts) -> bool:
-    """Whether a row was in the journal, for good, before the model was called."""
+    """Returns True if the journal held the row for good before the model was called."""
     if wanted.run is not look.run:
         return wanted.run.end < look.since
     if wanted.message is None:
-        return not facts.history.capabilities.user_first  # else the judge of prompts speaks
+        return not facts.history.capabilities.user_first  # else prompt-first reports the loss
     earlier = wanted.message.turn != look.event.subject and wanted.message.completed_before(look.since)
     return earlier and not wanted.message.superseded
 
 
 def _taken_out(item: Item, facts: Facts) -> bool:
-    """Whether a policy or a flag may keep a message from the model."""
+    """Returns True if a policy or a flag may remove a message from the context."""
     partial = item.kind == "assistant" and item.state != "completed"
     return _ever_hidden(item, facts) or (partial and _leaves_partials_out(facts))
 
@@ -251,14 +251,14 @@ def _leaves_partials_out(facts: Facts) -> bool:
 
 
 def _rewritten_from(session: str, facts: Facts) -> int:
-    """Returns the position before which a run must have been accepted for a rewrite to take it in; -1 without one."""
+    """Returns the position before which a run must be requested to be part of the last rewrite; -1 without one."""
     done = (e for e in facts.of(MaintenanceDone) if e.data.verb in REWRITES)
     begun = [_begun(event, facts) for event in done if facts.session(event) == session]
     return max((*begun, *facts.kills_in_rewrites), default=-1)
 
 
 def _begun(done: EventOf[MaintenanceDone], facts: Facts) -> int:
-    """Returns the position from which a rewrite no longer takes in what comes."""
+    """Returns the position from which a rewrite ignores new messages."""
     calls = [e for e in facts.of(ModelCalled) if e.data.purpose == "compaction"]
     calls = [e for e in calls if e.position < done.position and facts.session(e) == facts.session(done)]
     return calls[-1].position if calls and done.data.verb == "compact" else done.position
@@ -268,12 +268,12 @@ def _begun(done: EventOf[MaintenanceDone], facts: Facts) -> int:
 
 
 def _hidden_at(row: Item, ref: str, look: _Look, facts: Facts) -> bool:
-    """Whether a message was certainly hidden from the model when it was given."""
+    """Returns True if a message was surely hidden from the model when the context was built."""
     flags = [e for e in facts.of(MaintenanceDone) if HIDDEN_FROM_MODEL in e.data.metadata]
     own = [event for event in flags if event.data.item == ref]
     before = [event for event in own if event.position < look.since]
-    shown = bool(row.metadata.get(HIDDEN_FROM_MODEL))
-    return shown and bool(before) and all(event.data.metadata[HIDDEN_FROM_MODEL] for event in own)
+    hidden = bool(row.metadata.get(HIDDEN_FROM_MODEL))
+    return hidden and bool(before) and all(event.data.metadata[HIDDEN_FROM_MODEL] for event in own)
 
 
 def _ever_hidden(row: Item, facts: Facts) -> bool:
@@ -288,8 +288,8 @@ def _bad(look: _Look, found: str, rows: Sequence[Item], items: Sequence[Item], f
     at = look.event.subject if look.run is not None else None
     return Violation(
         invariant="store-equals-context",
-        promised="the model is given what the journal shows, but for what a policy or a flag takes out",
-        found=f"what {at or 'the next call'} is given differs: {found}",
+        promised="the model receives the rows of the journal, except rows that a policy or a flag removes",
+        found=f"the context of {at or 'the next call'} differs: {found}",
         evidence=tuple(sorted({*evidence(facts, run), look.event.position})),
         expected=rows_text(rows),
         actual=rows_text(items),
@@ -300,19 +300,19 @@ def _bad(look: _Look, found: str, rows: Sequence[Item], items: Sequence[Item], f
 STORE_EQUALS_CONTEXT = Invariant(
     id="store-equals-context",
     family="truth",
-    statement="What the model is given is what people see, but for what policies, flags and rewrites take out.",
+    statement="The model receives the same rows that users see, except rows that policies, flags or rewrites remove.",
     judge=store_equals_context,
     unclaimed=needs("context"),
     explain=Explanation(
-        meaning="History and context are two views of one journal. Each call of the model, and above all the first "
-        "one after a stop, is given every message, call and result that people see, in the same words and once; of an "
-        "interrupted run also its marker, so that the model does not carry on with what was stopped. Interrupted text "
-        "and flagged messages are left out where a policy or a flag says so, a compacted past is replaced by its "
-        "summary, calls come with their results or not at all, and nothing is given that nobody sees.",
-        example="Stop keeps the half answer for the page alone. The person asks about it, and the model denies having "
-        "said it.",
-        usual_cause="Display and model memory are two stores, and some way out of a run writes to one of them; or "
-        "recovery puts a message back into one.",
+        meaning="History and context are two views of one journal. Each call of the model, above all the first one "
+        "after a stop, receives every message, call and result that users see, once and with the same text; and the "
+        "marker of an interrupted run, so that the model does not continue the stopped work. A policy or flag may "
+        "remove interrupted text and flagged messages, a summary replaces compacted rows, a call comes with its "
+        "result or not at all, and the model receives no row that users do not see.",
+        example="Stop stores the half answer for the page only. The user asks about it, and the model denies the "
+        "answer.",
+        usual_cause="Display and model memory are two stores, and one exit path of a run writes to only one of them; "
+        "or recovery restores a message in only one.",
         cases=(
             "bytedance/deer-flow#3572",
             "dp-archive/archive#160",

@@ -1,15 +1,15 @@
-"""Promises about what a crash leaves, and about what recovery makes of it.
+"""The invariants of crashes: durability of acknowledged rows, and recovery.
 
-A crash is a kill of the process, or a loss of power under it.  What had been
-acknowledged by then must be there afterwards; what was under way may be there or
-not.  Who was told what counts, not what the system thinks that it has stored:
+A crash is a kill of the process, or a power cut.  Everything acknowledged before it
+must be stored after it; everything in flight may be stored or not.  These events are
+acknowledgements:
 
-* ``start`` returned: the person's message;
-* the end of a run was announced: its terminal;
-* a message was announced as completed, or an append of it returned: the message;
-* the result of a tool was announced: the result;
-* a delta named the row behind it: that text.  Under the policy ``sync: barriers`` a
-  loss of power may take the rows of text that no barrier has followed.
+* ``start`` returns: of the user message;
+* a frame announces the end of a run: of its terminal;
+* a frame announces a completed message, or its append returns: of the message;
+* a frame announces the result of a tool: of the result;
+* a delta names its row: of that text.  Under the policy ``sync: barriers`` a power
+  cut may take rows of text that no barrier follows.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ from journalsim.oracle.invariants.verdict import Violation
 
 
 def acknowledged_is_durable(facts: Facts) -> Iterator[Finding]:
-    """Judges everything that was acknowledged before the last crash."""
+    """Judges every acknowledgement before the last crash."""
     if not facts.crashes:
         return
     refused = will_not_start(facts)
@@ -56,13 +56,13 @@ def acknowledged_is_durable(facts: Facts) -> Iterator[Finding]:
 
 
 def _judge_repeats(facts: Facts) -> Iterator[Finding]:
-    """Judges what was there at the very end, and had to outlive one more kill."""
+    """Judges that the rows of the final read survive one more crash."""
     for again in repeats(facts):
         if again.gone:
             yield Violation(
                 invariant="acknowledged-is-durable",
-                promised=f"the journal showed {row_text(again.gone[0])} when everything had come to rest",
-                found="after one more kill and restart it does not",
+                promised=f"the journal held {row_text(again.gone[0])} at rest",
+                found="after one more crash and restart the row is gone",
                 evidence=(again.before.position, again.after.position),
                 expected=rows_text(facts.items(again.before)),
                 actual=rows_text(as_states(again.after.data.items)),
@@ -75,8 +75,8 @@ def _shut_out(run: Run, refused: EventOf[AdapterRaised], facts: Facts) -> Violat
     return Violation(
         invariant="acknowledged-is-durable",
         promised=f"{quoted(run.text)} was accepted for run {run.id} at {moment(accepted, facts)}, "
-        "so it is there after a crash",
-        found=f"the journal cannot be opened any more: {refused.data.error}",
+        "so the journal holds it after a crash",
+        found=f"the server does not start after the crash: {refused.data.error}",
         evidence=(accepted, facts.crashes[-1], refused.position),
         subject=run.id,
         grade="accepted",
@@ -92,7 +92,7 @@ def _judge_run(run: Run, facts: Facts) -> Iterator[Finding]:
     if user is not None and user.ref not in facts.unwritten and not changed(user.ref, run.session, facts):
         yield from _judge_prompt(user, run, facts)
         if not facts.stored(user.ref):
-            return  # one loss, told once
+            return  # one loss, reported once
     yield from _judge_end(run, facts)
     for message in facts.messages.values():
         if message.run == run.id:
@@ -111,7 +111,7 @@ def _judge_prompt(user: UserMessage, run: Run, facts: Facts) -> Iterator[Finding
             run,
             facts,
             f"{user.ref} {quoted(user.text)} was accepted for run {run.id} at {moment(accepted, facts)}",
-            "the journal does not hold it after the crash",
+            "after the crash the journal does not hold it",
             Item(kind="user", text=user.text, run_id=run.id),
             user.ref,
             accepted,
@@ -153,20 +153,20 @@ def _judge_message(message: ModelMessage, run: Run, facts: Facts) -> Iterator[Fi
         if any(row.state == "completed" for row in rows) or _stored_as_calls(message, facts):
             yield HELD
         elif not (_stopped_first(message, run) or (rows and not facts.crashed_between(done, run.end))):
-            # a row of another state in a run that had ended is for completed-wins
+            # a row with another state in an ended run is reported by completed-wins
             yield _lost_message(message, run, done, rows, facts)
     elif not any(row.state == "completed" for row in rows):
         yield from _judge_text(message, run, rows, facts)
 
 
 def _stored_as_calls(message: ModelMessage, facts: Facts) -> bool:
-    """Whether a message that says nothing is kept as the calls that it asked for."""
+    """Returns True if a message without text and reasoning is stored as its tool calls."""
     bare = not (message.whole_text or message.whole_reasoning)
     return bare and any(call.call_id in facts.call_rows for call in message.calls)
 
 
 def _stopped_first(message: ModelMessage, run: Run) -> bool:
-    """Whether the stop came first, so that a partial is as good."""
+    """Returns True if the stop came before the completion, so a partial is correct too."""
     assert message.completed is not None
     return run.stop is not None and run.stop.delivered.position < message.completed.position
 
@@ -188,7 +188,7 @@ def _announced(message: ModelMessage, facts: Facts) -> int | None:
 
 
 def _published(message: ModelMessage, kind: str, before: int, facts: Facts) -> Iterator[EventOf[FramePublished]]:
-    """Yields what was announced of a message before a position."""
+    """Yields the frames of one kind about a message before a position."""
     for journal_id, ref in facts.displayed_as.items():
         for frame in facts.of(FramePublished) if ref == message.ref else ():
             if frame.data.message == journal_id and frame.data.frame == kind and frame.position < before:
@@ -197,7 +197,9 @@ def _published(message: ModelMessage, kind: str, before: int, facts: Facts) -> I
 
 def _lost_message(message: ModelMessage, run: Run, done: int, rows: tuple[Item, ...], facts: Facts) -> Violation:
     grade, who = grade_of_message(message.ref, facts, facts.crashes[-1])
-    found = "after the crash the journal holds only a part of it" if rows else "the journal does not hold it any more"
+    found = (
+        "after the crash the journal holds only part of it" if rows else "after the crash the journal does not hold it"
+    )
     return Violation(
         invariant="acknowledged-is-durable",
         promised=f"message {message.ref} {quoted(message.whole_text)} was acknowledged at {moment(done, facts)}",
@@ -211,28 +213,28 @@ def _lost_message(message: ModelMessage, run: Run, done: int, rows: tuple[Item, 
 
 
 def _judge_text(message: ModelMessage, run: Run, rows: tuple[Item, ...], facts: Facts) -> Iterator[Finding]:
-    """Judges the text of an open message whose rows were there before the crash."""
+    """Judges the text of an open message with rows before the crash."""
     first = facts.crashes[0]
     lazy = facts.history.policies.get("sync") == "barriers" and power_cut_between(0, NEVER, facts)
     if lazy or run.end < first or dropped_whole(message, run, facts):
         return
     deltas = _published(message, "message.delta", first, facts)
-    told = [frame for frame in deltas if frame.data.event_id is not None]
-    text = "".join(frame.data.text for frame in told)
+    named = [frame for frame in deltas if frame.data.event_id is not None]
+    text = "".join(frame.data.text for frame in named)
     if not text:
         return
-    kept = max((row.text for row in rows), key=len, default="")
-    if len(kept) >= len(text):
+    stored = max((row.text for row in rows), key=len, default="")
+    if len(stored) >= len(text):
         yield HELD
         return
     yield _lost(
         run,
         facts,
-        f"{quoted(text)} of message {message.ref} was announced with its rows by {moment(told[-1].position, facts)}",
-        f"the journal keeps {quoted(kept)}" if rows else "the journal keeps nothing of it",
+        f"{quoted(text)} of message {message.ref} was sent with its rows by {moment(named[-1].position, facts)}",
+        f"the journal holds {quoted(stored)}" if rows else "the journal does not hold the message",
         Item(kind="assistant", text=text, state="interrupted", run_id=run.id),
         message.ref,
-        told[-1].position,
+        named[-1].position,
         rows,
     )
 
@@ -249,7 +251,7 @@ def _judge_result(call_id: str, run: Run, facts: Facts) -> Iterator[Finding]:
             yield Violation(
                 invariant="acknowledged-is-durable",
                 promised=f"the result of call {call_id} was announced at {moment(frame.position, facts)}",
-                found=with_grade("the journal does not hold it after the crash", grade, who),
+                found=with_grade("after the crash the journal does not hold it", grade, who),
                 evidence=evidence(facts, run, frame.position, facts.crashes[-1]),
                 actual=rows_text(rows),
                 subject=call_id,
@@ -290,7 +292,7 @@ def recovery_adds_only_proven(facts: Facts) -> Iterator[Finding]:
         if not facts.crashed_between(asked, run.end) or facts.rewritten(run.session, asked) or run.rolled_back:
             continue
         if facts.unsettled(run) or len(markers) != 1:
-            continue  # how many there are is for the judge of terminals
+            continue  # none or several terminals are reported by one-terminal-per-run
         wrong = _unproven(markers[0], run, facts)
         if not wrong:
             yield HELD
@@ -298,8 +300,8 @@ def recovery_adds_only_proven(facts: Facts) -> Iterator[Finding]:
         crash = next(position for position in facts.crashes if asked < position < run.end)
         yield Violation(
             invariant="recovery-adds-only-proven",
-            promised=f"run {run.id} was cut off by the crash at {moment(crash, facts)}, "
-            "and recovery says nothing that did not happen",
+            promised=f"the crash at {moment(crash, facts)} cut off run {run.id}, "
+            "and recovery records only what its rows prove",
             found=f"its terminal says {how_ended(markers[0].state, markers[0].cause)}, and {wrong}",
             evidence=evidence(facts, run, crash),
             expected=(row_text(Item(kind="marker", run_id=run.id, state="interrupted", cause="crashed")),),
@@ -309,30 +311,30 @@ def recovery_adds_only_proven(facts: Facts) -> Iterator[Finding]:
 
 
 def _unproven(marker: Item, run: Run, facts: Facts) -> str:
-    """Returns what in the end of a run never happened; empty if all of it did."""
+    """Returns the unproven part of the end of a run; empty if its rows prove the end."""
     own = [message for message in facts.messages.values() if message.run == run.id]
     if marker.state != "completed":
-        return ""  # whether it was stopped is for stop-ends-run
+        return ""  # a false stop is reported by stop-ends-run
     if not own or own[-1].completed is None:
-        return "the model never finished its answer"
-    return "the model had yet to be told what its tools did" if own[-1].calls else ""
+        return "the model never completed its answer"
+    return "the model had not received the results of its tools" if own[-1].calls else ""
 
 
 # --- recovery-is-idempotent ----------------------------------------------------------------------
 
 
 def recovery_is_idempotent(facts: Facts) -> Iterator[Finding]:
-    """Judges what every further restart shows, at the very end of a case with a crash."""
+    """Judges the journal after each further restart, at the end of a case with a crash."""
     for again in repeats(facts):
         if again.gone:
-            continue  # what recovery then makes of the rest follows from that, and it is told once
+            continue  # other differences follow from the loss, which acknowledged-is-durable reports
         if not (again.new or again.altered):
             yield HELD
             continue
-        what = f"adds {row_text(again.new[0])}" if again.new else f"makes it say {row_text(again.altered[0])}"
+        what = f"adds {row_text(again.new[0])}" if again.new else f"changes a row to {row_text(again.altered[0])}"
         yield Violation(
             invariant="recovery-is-idempotent",
-            promised="everything had come to rest, so one more kill and restart changes nothing",
+            promised="the case had come to rest, so one more crash and restart changes nothing",
             found=f"it {what}",
             evidence=(again.before.position, again.after.position),
             expected=rows_text(facts.items(again.before)),
@@ -344,62 +346,61 @@ def recovery_is_idempotent(facts: Facts) -> Iterator[Finding]:
 
 
 def crash_unclaimed(history: History) -> str:
-    """Says why nothing is promised about crashes: the adapter promises nothing, or the disk lied."""
+    """Returns the reason why crashes are not judged: the adapter does not declare them, or the disk lied."""
     if history.capabilities.crash == "none":
         return "the adapter does not declare crash"
     lie = next((event for event in history.of(DiskFailed) if event.data.fault == "lie"), None)
-    return f"the disk lied: {lie.subject} said yes and did nothing, so nothing can be promised" if lie else ""
+    return f"the disk lied: {lie.subject} reported success without a sync, so no journal is durable" if lie else ""
 
 
 DURABILITY: tuple[Invariant, ...] = (
     Invariant(
         id="acknowledged-is-durable",
         family="durability",
-        statement="What was acknowledged before a crash is there after it: accepted messages, announced ends, "
-        "completed messages, results, and text whose rows were named.",
+        statement="The journal holds after a crash everything acknowledged before it: accepted messages, announced "
+        "ends, completed messages, results, and text whose rows a frame named.",
         judge=acknowledged_is_durable,
         unclaimed=crash_unclaimed,
         explain=Explanation(
-            meaning="A kill takes the memory of the process; a power cut also takes what was not synced. Neither may "
-            "take what somebody had been told: that a message was accepted, that a run has ended and how, that an "
-            "answer is complete, what a tool returned. Something that was under way may be there or not. With the "
-            "policy sync: barriers, text of an answer that is not complete may go in a power cut.",
-            example="The journal runs SQLite in WAL mode with synchronous=NORMAL; an answer is announced as complete, "
-            "the power fails, and after the restart the answer is gone, although no error was ever reported.",
-            usual_cause="The commit is acknowledged before it is synced, the file is synced but not the folder that "
-            "names it, a failed write is swallowed, or a torn line takes its neighbour with it.",
+            meaning="A kill takes the memory of the process; a power cut also takes data that is not synced. Neither "
+            "may take anything that the system acknowledged: an accepted message, the end of a run with its cause, a "
+            "completed answer, the result of a tool. Data in flight may be stored or not. With the policy "
+            "sync: barriers a power cut may take text of an open answer.",
+            example="The journal runs SQLite in WAL mode with synchronous=NORMAL; an answer is announced as completed, "
+            "the power fails, and after the restart the answer is gone, without any error.",
+            usual_cause="The commit is acknowledged before it is synced, the file is synced but not its folder, the "
+            "error of a failed write is ignored, or a torn line destroys its neighbour.",
             cases=("openai/codex#29500", "cline/cline#4043"),
         ),
     ),
     Invariant(
         id="recovery-adds-only-proven",
         family="durability",
-        statement="What recovery says of a run that a crash cut off is what its rows prove, and nothing else.",
+        statement="Recovery records for a run that a crash cut off only what the rows of the run prove.",
         judge=recovery_adds_only_proven,
         unclaimed=crash_unclaimed,
         explain=Explanation(
-            meaning="After a crash somebody must end the runs that were open. They ended because the server went "
-            "down, unless the rows prove another end: a run whose answer was never finished is not completed, and one "
-            "that nobody stopped was not stopped. That texts and results are real is the business of "
-            "honest-provenance.",
-            example="The server is killed in mid-answer; the next one marks every open run as completed, and the "
-            "half answer is taken for the whole one.",
-            usual_cause="Recovery sets one state for all that it finds open, the one that the happy path uses.",
+            meaning="After a crash recovery ends the open runs. Their cause is the crash, unless the rows prove "
+            "another end: a run without a completed answer is not completed, and a run without a stop is not "
+            "stopped. Invented texts and results are reported by honest-provenance.",
+            example="The server crashes in mid-answer; the next process marks every open run as completed, and "
+            "readers take the half answer for the whole one.",
+            usual_cause="Recovery sets the state of the normal path for every open run that it finds.",
         ),
     ),
     Invariant(
         id="recovery-is-idempotent",
         family="durability",
-        statement="Recovery that has been done changes nothing more, however often the server is killed and started.",
+        statement="After one recovery, further crashes and restarts of the server change nothing.",
         judge=recovery_is_idempotent,
         unclaimed=crash_unclaimed,
         explain=Explanation(
-            meaning="A server that crashes once may crash again, also while it recovers. At the end of every case with "
-            "a crash the server is killed once more at rest and started again: the journal then shows exactly what it "
-            "showed before.",
-            example="After every restart a further notice says that the run was interrupted.",
-            usual_cause="Recovery looks for what it should repair and not for what it has already repaired, or it "
-            "writes its rows under fresh ids.",
+            meaning="A server that crashes once may crash again, even during recovery. At the end of every case with "
+            "a crash the harness kills the server once more at rest and starts it again: the journal must hold the "
+            "same rows as before.",
+            example="Every restart adds another notice that the run was interrupted.",
+            usual_cause="Recovery does not check which repairs it has already made, or it writes its rows under new "
+            "ids.",
         ),
     ),
 )

@@ -1,4 +1,4 @@
-"""The promise that what a tool did is on record."""
+"""The invariant ``executed-tool-recorded``: the journal records every execution of a tool."""
 
 from __future__ import annotations
 
@@ -35,13 +35,13 @@ def _excused(tool: ToolUse, run: Run, facts: Facts) -> bool:
     began = tool.started[0].position
     unwritten = any(item.call_id == tool.call_id for item in facts.failed_appends)
     rows = facts.call_rows.get(tool.call_id, ())
-    # requests without results, and the like, are for the judge of pairs; false rows for that of provenance
+    # unpaired rows are reported by paired-tool-calls, false rows by honest-provenance
     paired = [row.kind for row in rows] in ([], ["tool_call", "tool_result"])
     return (
         unwritten
         or not paired
-        or began > run.end  # what is wrong then is that it ran
-        or tool.call_id in facts.denied  # likewise
+        or began > run.end  # then the execution itself is wrong: reported by stop-ends-run
+        or tool.call_id in facts.denied  # likewise: reported by one-request-one-effect
         or facts.rewritten(run.session, began)
         or facts.crashed_between(began, NEVER)
         or changed(f"tool_result {tool.call_id}", run.session, facts)
@@ -51,7 +51,7 @@ def _excused(tool: ToolUse, run: Run, facts: Facts) -> bool:
 
 
 def _reported_for_message(tool: ToolUse, run: Run, facts: Facts) -> bool:
-    """Whether the judges of the message that asked for the call say what is missing."""
+    """Returns True if the loss of the call is reported for the message that requested it."""
     message = facts.messages.get(tool.message or "")
     if message is None or message.superseded or not message.completed_before(run.end):
         return False
@@ -69,8 +69,8 @@ def _faulty(tool: ToolUse, facts: Facts) -> bool:
 def _judge(tool: ToolUse, run: Run, facts: Facts) -> Finding:
     rows = facts.call_rows.get(tool.call_id, ())
     if not rows:
-        found = f"the journal holds nothing of call {tool.call_id}"
-        return _bad(tool, run, found, "its tool ran, so the call and what came of it are on record", facts)
+        found = f"the journal does not hold call {tool.call_id}"
+        return _bad(tool, run, found, "its tool ran, so the journal holds the call and its outcome", facts)
     closure = rows[-1]
     end = tool.returned or tool.failed
     state = "completed" if tool.returned is not None else "failed"
@@ -81,13 +81,13 @@ def _judge(tool: ToolUse, run: Run, facts: Facts) -> Finding:
 
 
 def _judge_delegated(facts: Facts) -> Iterator[Finding]:
-    """Judges the results of sub-agents: each holds what its sub-agent said last, if that was its answer."""
+    """Judges the results of sub-agents: each holds the last message of its sub-agent, if that is an answer."""
     agents = ((call.run, str(call.data.who)) for call in facts.of(ModelCalled))
     for run_id, name in dict.fromkeys(agent for agent in agents if agent[1].startswith("sub:")):
         said = _said_last(run_id, name, facts)
         own = (call for m in facts.messages.values() if m.run == run_id for call in m.calls)
         calls = [call.call_id for call in own if f"sub:{call.name}" == name]
-        # of two calls of one sub-agent nobody can say whose answer it is
+        # two calls of one sub-agent make the answers ambiguous
         rows = facts.call_rows.get(calls[0], ()) if len(calls) == 1 else ()
         results = [row for row in rows if row.kind == "tool_result" and row.state == "completed"]
         if said is None or len(results) != 1:
@@ -98,8 +98,8 @@ def _judge_delegated(facts: Facts) -> Iterator[Finding]:
             continue
         yield Violation(
             invariant="executed-tool-recorded",
-            promised=f"the sub-agent that answers call {calls[0]} said {quoted(text)} at the end",
-            found="the result of the call does not hold it",
+            promised=f"the sub-agent of call {calls[0]} answered {quoted(text)}",
+            found="the result of the call does not hold this answer",
             evidence=evidence(facts, facts.runs.get(run_id or ""), said.position),
             actual=rows_text(results),
             subject=calls[0],
@@ -107,7 +107,7 @@ def _judge_delegated(facts: Facts) -> Iterator[Finding]:
 
 
 def _said_last(run_id: str | None, name: str, facts: Facts) -> EventOf[ModelCompleted] | None:
-    """Returns the completion with which a sub-agent ended, if it did not ask for a tool."""
+    """Returns the last completion of a sub-agent, or None if it requests a tool."""
     calls = (call for call in facts.of(ModelCalled) if (call.run, call.data.who) == (run_id, name))
     last = [str(call.subject) for call in calls][-1]
     done = [e for e in facts.of(ModelCompleted) if f"{e.subject}.".startswith(f"{last}.")]
@@ -141,19 +141,19 @@ def _expected(tool: ToolUse) -> str:
 EXECUTED_TOOL_RECORDED = Invariant(
     id="executed-tool-recorded",
     family="tools",
-    statement="Every tool that ran has its call on record, with the result if one came before the run was interrupted.",
+    statement="The journal holds the call of every tool that ran, and its result if it came before an interruption.",
     judge=executed_tool_recorded,
     unclaimed=needs("tools"),
     explain=Explanation(
-        meaning="A tool changes the world, and nothing that a journal drops takes that back. So a call whose tool ran "
-        "stays with its closure, also where a policy drops the rest of an interrupted turn. If the tool returned or "
-        "failed before anything interrupted the run, the closure says that; if it was cut off, an abort with unknown "
-        "outcome is the truth. The result of a sub-agent holds what it said last. A request whose closure is missing "
-        "is the business of paired-tool-calls.",
+        meaning="A tool changes the world, and a journal that drops its call does not undo that. So a call whose tool "
+        "ran stays with its closure, even if a policy drops the rest of an interrupted turn. If the tool returned or "
+        "failed before the run was interrupted, the closure says so; if it was cut off, the closure is an abort with "
+        "unknown outcome. The result of a sub-agent holds its last message. A missing closure is reported by "
+        "paired-tool-calls.",
         example='The tool returns "deployed"; Stop arrives while the result is on its way to the journal, and the call '
         "is closed as interrupted. The model deploys again.",
-        usual_cause="The append of the result is cancelled together with the tool, or results are gathered and written "
-        "when the last call of a batch has returned; the exit path then closes what has no result.",
+        usual_cause="The append of the result is cancelled together with the tool, or results are collected and "
+        "written when the last call of a batch returns; the exit path then closes the calls without a result.",
         cases=("aaif-goose/goose#7827", "gptme/gptme#3072", "NousResearch/hermes-agent#76460"),
     ),
 )

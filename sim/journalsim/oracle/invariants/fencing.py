@@ -1,4 +1,4 @@
-"""The promise that a run which is over writes nothing more."""
+"""The invariant ``fenced-writer``: an ended run writes no further row."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from journalsim.oracle.invariants.verdict import Violation
 
 
 def fenced_writer(facts: Facts) -> Iterator[Finding]:
-    """Judges what was written after the end of each run, by the run itself or over another."""
+    """Judges writes after the end of each run, to its own rows and to rows of other runs."""
     late = tuple(bad_rows("fenced-writer", "a run writes nothing after its end", facts))
     late += tuple(found for reads in facts.reads.values() for pair in pairwise(reads) for found in _added(*pair, facts))
     late += tuple(_overwritten(c, facts) for c in facts.once(changes).values() if is_fencing(c))
@@ -32,12 +32,12 @@ def fenced_writer(facts: Facts) -> Iterator[Finding]:
 
 
 def is_fencing(change: Change) -> bool:
-    """Whether a change is the doing of a run that was over: its copy of another's rows, or a second terminal."""
+    """Returns True if an ended run caused the change: it overwrote another run, or its own terminal was replaced."""
     return change.by is not None or (change.item.kind == "marker" and change.now is not None)
 
 
 def _added(before: EventOf[JournalRead], after: EventOf[JournalRead], facts: Facts) -> Iterator[Violation]:
-    """Yields rows of a run that was over by the first read and that only the second one shows."""
+    """Yields rows of a run that ended before the first read, if only the second read shows them."""
     if facts.crashed_between(before.position, after.position):
         return
     over = {run.id: run for run in facts.runs.values() if run.end < facts.begun(before)}
@@ -54,7 +54,7 @@ def _added(before: EventOf[JournalRead], after: EventOf[JournalRead], facts: Fac
             yield Violation(
                 invariant="fenced-writer",
                 promised=f"run {run.id} ended at {moment(int(run.end), facts)} and writes nothing after that",
-                found=f"a row of it appeared later: {row_text(item)}",
+                found=f"one of its rows appeared later: {row_text(item)}",
                 evidence=evidence(facts, run, before.position, after.position),
                 actual=(row_text(item),),
                 subject=ref or item.call_id,
@@ -62,7 +62,7 @@ def _added(before: EventOf[JournalRead], after: EventOf[JournalRead], facts: Fac
 
 
 def _same_row(item: Item, failed: Item) -> bool:
-    """Whether a row is that of an append that failed, which is made again when its writer can."""
+    """Returns True if a row belongs to a failed append, which its writer may retry."""
     if item.kind == "marker":
         return failed.kind == "marker" and failed.run_id == item.run_id
     return item.call_id is not None and item.call_id == failed.call_id
@@ -72,10 +72,10 @@ def _overwritten(change: Change, facts: Facts) -> Violation:
     by: Run = change.by or change.run
     return Violation(
         invariant="fenced-writer",
-        promised=f"run {by.id} was over and changes nothing of run {change.run.id}"
+        promised=f"run {by.id} had ended and changes no row of run {change.run.id}"
         if change.by is not None
         else f"run {by.id} had its terminal, which no later writer replaces",
-        found="a row that had been there is " + ("gone" if change.now is None else "another one"),
+        found="a row of an earlier read is " + ("gone" if change.now is None else "changed"),
         evidence=evidence(facts, by, change.before.position, change.after.position),
         expected=(row_text(change.item),),
         actual=() if change.now is None else (row_text(change.now),),
@@ -86,17 +86,16 @@ def _overwritten(change: Change, facts: Facts) -> Violation:
 FENCED_WRITER = Invariant(
     id="fenced-writer",
     family="runs",
-    statement="No row of a run appears after its end, and a run that is over changes nothing of another run.",
+    statement="No row of a run appears after its end, and an ended run changes no row of another run.",
     judge=fenced_writer,
     explain=Explanation(
-        meaning="The terminal is the last row of a run, and is there when the end is announced. A tool that lives on, "
-        "a worker that lost its lease and a finalizer that runs late are refused, whoever asks for the write. A "
-        "stopped run that still unwinds neither adds to its own rows nor writes its copy of the conversation over the "
-        "run that came after it.",
-        example="Stop ends run A, and run B answers; then A's clean-up saves the conversation as A knew it, and B's "
+        meaning="The terminal is the last row of a run, and the journal holds it when the end is announced. It "
+        "refuses the writes of a tool that outlives its run, of a worker that lost its lease and of a late finalizer. "
+        "A stopped run that still unwinds adds no rows, and does not write its copy of the session over the next run.",
+        example="Stop ends run A, and run B answers; then A's clean-up saves the session as A knew it, and B's "
         "answer is gone.",
-        usual_cause="Whoever holds a handle may write: no number of the run, its attempt or its process is compared "
-        "at the moment of the write.",
+        usual_cause="Every holder of a handle may write: the write does not compare the number of the run, its "
+        "attempt or its process.",
         cases=(
             "bytedance/deer-flow#4427",
             "bytedance/deer-flow#4431",

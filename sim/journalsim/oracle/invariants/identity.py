@@ -1,4 +1,4 @@
-"""The promise that a row keeps the name under which it was first known."""
+"""The invariant ``stable-identity``: a row has the same id everywhere."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ from journalsim.oracle.invariants.verdict import Violation
 
 
 def stable_identity(facts: Facts) -> Iterator[Finding]:
-    """Judges the ids of each conversation: whole, unique, and the same in every read and in the frames."""
-    yield from bad_rows("stable-identity", "one message has one row, whatever the provider calls it", facts)
+    """Judges the ids of each session: one per message, unique, and the same in every read and frame."""
+    yield from bad_rows("stable-identity", "one message has one row, whatever ids the provider gives it", facts)
     for session, reads in facts.reads.items():
         known = _known(reads[-1], facts)
         findings = (
@@ -32,7 +32,7 @@ def stable_identity(facts: Facts) -> Iterator[Finding]:
 
 
 def _known(read: EventOf[JournalRead], facts: Facts) -> Mapping[str, Item]:
-    """Returns the rows that have an id and that more than their text identifies, by what they are; no copies."""
+    """Returns the rows with an id that an alias or a run identifies too, by key; without copies."""
     keyed = facts.keyed(read).items()
     return {key: rows[0] for key, rows in keyed if len(rows) == 1 and _identified(rows[0], facts)}
 
@@ -47,12 +47,12 @@ def _renamed(
     for key, item in _known(read, facts).items():
         now = known.get(key)
         if now is not None and now.id != item.id:
-            promised = f"row {item.id} keeps its id"
+            promised = f"row {item.id} has the same id in every read"
             yield _bad(promised, f"a later read calls it {now.id}", (item,), (now,), facts, read, final)
 
 
 def _shared(read: EventOf[JournalRead], facts: Facts) -> Iterator[Violation]:
-    """Yields a violation for each id that two different rows have; copies of one row are judged elsewhere."""
+    """Yields a violation for each id of two different rows; copies are reported by no-duplicate-message."""
     rows: dict[str, tuple[Item, str | None]] = {}
     faulty = facts.once(faults).get(facts.session(read), {})
     for index, (item, ref) in enumerate(zip(facts.items(read), facts.refs_in(read), strict=True)):
@@ -61,7 +61,7 @@ def _shared(read: EventOf[JournalRead], facts: Facts) -> Iterator[Violation]:
         other, key = rows.setdefault(item.id, (item, key_of(item, ref)))
         if other is not item and key != key_of(item, ref):
             found = f"two rows of the journal have the id {item.id}"
-            yield _bad("each row has an id of its own", found, (other,), (other, item), facts, read)
+            yield _bad("each row has its own id", found, (other,), (other, item), facts, read)
 
 
 def _shown_otherwise(session: str, known: Mapping[str, Item], facts: Facts) -> Iterator[Violation]:
@@ -71,9 +71,9 @@ def _shown_otherwise(session: str, known: Mapping[str, Item], facts: Facts) -> I
         if item is None or item.id == journal_id or facts.messages[ref].superseded:
             continue
         frames = facts.frames[journal_id]
-        # a frame that nothing but its words ties to the message proves nothing
+        # a frame that matches a message only by its text proves no id
         if any(frame.data.source in facts.messages[ref].provider_ids for frame in frames):
-            promised = f"frames show message {ref} as {journal_id}, and so does the journal"
+            promised = f"frames give message {ref} the id {journal_id}, and so does the journal"
             yield _bad(promised, f"the journal calls it {item.id}", (), (item,), facts, frames[0], final)
 
 
@@ -95,17 +95,17 @@ def _bad(
 STABLE_IDENTITY = Invariant(
     id="stable-identity",
     family="messages",
-    statement="A row has one id of its own, the same in every read and in the frames; one message is one row.",
+    statement="Each row has its own id, the same in every read and frame; one message is one row.",
     judge=stable_identity,
     unclaimed=needs("stable_ids"),
     explain=Explanation(
-        meaning="The journal gives a message its id when it opens and never changes it; what a provider calls the "
-        "message is an alias, which may change in mid-stream. Clients merge what they are told by this id, edits and "
-        "annotations name it, and a cursor means nothing without it. Two different rows never share one.",
+        meaning="The journal gives a message its id when it opens and never changes it; the id from the provider is "
+        "an alias, which may change in mid-stream. Clients merge frames by this id, edits and annotations name it, "
+        "and a cursor depends on it. Two different rows never share an id.",
         example="The provider sends the first chunks under a temporary id; the system keeps one buffer per id, and "
         "after a Stop the answer is two messages.",
         usual_cause="The provider's id, a position in a list or a clock serves as the identity; or an interruption "
-        "deletes all rows and inserts them again, those without an id under new ones.",
+        "deletes all rows and inserts them again, rows without an id under new ids.",
         cases=(
             "ag-ui-protocol/ag-ui#1317",
             "ag-ui-protocol/ag-ui#1503",

@@ -1,4 +1,4 @@
-"""What an invariant is: a promise, and a pure function that judges it."""
+"""An invariant: an id, a one-sentence statement, and a pure function that judges a history."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from journalsim.oracle.invariants.verdict import Status, Verdict, Violation
 
 @frozen
 class Held:
-    """The promise was put to the test once and kept."""
+    """The invariant was tested once and holds."""
 
 
 @frozen
 class Unsure:
-    """The promise was put to the test, and nobody can say: ``reason`` is one phrase."""
+    """The invariant was tested without a decision; ``reason`` is one phrase."""
 
     reason: str
 
@@ -31,13 +31,13 @@ Judge: TypeAlias = Callable[[Facts], Iterable[Finding]]
 
 @frozen(kw_only=True)
 class Explanation:
-    """What ``explain`` prints, each in a few sentences.
+    """The text that ``explain`` prints: each part is a few sentences.
 
     Attributes:
-        meaning: what the promise says in full.
-        example: one history that breaks it.
-        usual_cause: what is mostly wrong in the code of a system that breaks it.
-        cases: public reports of it, ``owner/name#number``.
+        meaning: the invariant in full.
+        example: a history that violates it.
+        usual_cause: the usual mistake in the code of a system that violates it.
+        cases: public reports, ``owner/name#number``.
     """
 
     meaning: str
@@ -52,12 +52,12 @@ class Explanation:
 
 
 def always(history: History) -> str:
-    """Says that every adapter makes this promise."""
+    """Returns no reason: every adapter claims the invariant."""
     return ""
 
 
 def needs(capability: str) -> Callable[[History], str]:
-    """Returns a function that says why the promise is not claimed without ``capability``."""
+    """Returns a function that gives the reason why an adapter without ``capability`` does not claim an invariant."""
 
     def unclaimed(history: History) -> str:
         return "" if getattr(history.capabilities, capability) else f"the adapter does not declare {capability}"
@@ -67,15 +67,15 @@ def needs(capability: str) -> Callable[[History], str]:
 
 @frozen(kw_only=True)
 class Invariant:
-    """A promise about journals.
+    """An invariant of journals.
 
     Attributes:
         id: kebab-case claim.
-        family: the module that holds it.
+        family: the module of the invariant.
         statement: one sentence.
-        unclaimed: says why a history's adapter does not make the promise; empty if it does.
-        judge: yields one finding for every time that the promise was put to the test.
-        explain: for people.
+        unclaimed: returns the reason why the adapter of a history does not claim it; empty if it does.
+        judge: yields one finding per test of the invariant.
+        explain: the explanation for users.
     """
 
     id: str
@@ -87,9 +87,9 @@ class Invariant:
 
 
 def verdict(invariant: Invariant, facts: Facts) -> Verdict:
-    """Returns the answer of one invariant.
+    """Returns the verdict of one invariant.
 
-    One test that nobody can decide does not take away from others that held.
+    An undecided test does not count if another test holds.
     """
     reason = invariant.unclaimed(facts.history)
     if reason:

@@ -1,4 +1,4 @@
-"""All invariants, and one call that asks them."""
+"""All invariants, and one call that judges a history by them."""
 
 from __future__ import annotations
 
@@ -56,13 +56,13 @@ def check_history(
     """Judges one history.
 
     Args:
-        history: what happened in one case.
-        exempt: ids that are not asked.
-        only: ids that are asked; None asks all.
-        facts: of this history, when the caller has them already.
+        history: the history of one case.
+        exempt: ids to skip.
+        only: ids to judge; None for all.
+        facts: the facts of this history, if the caller has them already.
 
     Returns:
-        One verdict per invariant that was asked, in the order of :data:`INVARIANTS`.
+        One verdict per invariant that was judged, in the order of :data:`INVARIANTS`.
     """
     known = facts or Facts(history)
     asked = (i for i in INVARIANTS.values() if i.id not in exempt and (only is None or i.id in only))

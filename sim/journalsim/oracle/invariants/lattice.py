@@ -1,15 +1,15 @@
-"""How far a message had come before it was lost.
+"""Grades of a loss: how far a message had come before it was lost.
 
-A loss is the worse, the more of the world had already relied on the message.  The
-lines, each with what a history shows of it:
+A loss is worse if more parties relied on the message.  The grades, with their
+evidence in a history:
 
-* *emitted*: the harness handed it over, and that is all;
-* *received*: the system came back for more, or acted on it;
-* *accepted*: it took responsibility: ``start`` returned, the store acknowledged the
-  row, or a frame named the row behind it;
-* *synced*: it was still there after a kill;
-* *sent*: it was announced to whoever watches;
-* *applied*: a client showed it.
+* *emitted*: the harness handed the message over;
+* *received*: the system asked for more, or acted on the message;
+* *accepted*: ``start`` returned, the store acknowledged the row, or a frame named
+  the row;
+* *synced*: the row survived a crash;
+* *sent*: a frame announced the message to readers;
+* *applied*: a client displayed the message.
 """
 
 from __future__ import annotations
@@ -26,22 +26,22 @@ _SAID: Mapping[Grade, str] = {
     "emitted": "the model had emitted it",
     "received": "the system had received it",
     "accepted": "it had been accepted",
-    "synced": "it had outlived a kill of the server",
-    "sent": "it had been announced to clients",
+    "synced": "it had survived a crash of the server",
+    "sent": "it had been sent to clients",
 }
 _TEXT_FRAMES = ("message.delta", "message.completed", "message.interrupted")
 _RESULTS = ("completed", "failed")
 
 
 def with_grade(found: str, grade: Grade, who: str = "") -> str:
-    """Returns the sentence with how far the message had come; ``who`` is a client that showed it."""
+    """Returns the sentence extended by the grade; ``who`` is a client that displayed the message."""
     if not grade:
         return found
-    return f"{found}; {_SAID[grade] if grade != 'applied' else f'it had been shown by {who}'}"
+    return f"{found}; {_SAID[grade] if grade != 'applied' else f'{who} had displayed it'}"
 
 
 def grade_of_message(ref: str, facts: Facts, before: float = NEVER) -> tuple[Grade, str]:
-    """Returns the furthest line that a message had crossed before a position, and who showed it."""
+    """Returns the grade that a message had before a position, and a client that displayed it."""
     crossed: list[tuple[Grade, str]] = [("emitted", "")]
     for frame in _frames(ref, facts, before):
         crossed.append(("applied", frame.actor) if isinstance(frame.data, ClientApplied) else ("sent", ""))
@@ -58,7 +58,7 @@ def grade_of_message(ref: str, facts: Facts, before: float = NEVER) -> tuple[Gra
 
 
 def grade_of_result(call_id: str, facts: Facts) -> tuple[Grade, str]:
-    """Returns the furthest line that the result of a tool had crossed, and who showed it."""
+    """Returns the grade that the result of a tool had, and a client that displayed it."""
     tool = facts.tools[call_id]
     end = tool.returned or tool.failed or next(iter(tool.started), None)  # a sub-agent's call has none of them
     crossed: list[tuple[Grade, str]] = [("emitted", "")]
@@ -73,21 +73,21 @@ def grade_of_result(call_id: str, facts: Facts) -> tuple[Grade, str]:
 
 
 def _frames(ref: str, facts: Facts, before: float) -> Iterator[LiveFrame]:
-    for journal_id, shown in facts.displayed_as.items():
-        for event in facts.frames[journal_id] if shown == ref else ():
+    for journal_id, own in facts.displayed_as.items():
+        for event in facts.frames[journal_id] if own == ref else ():
             if event.position < before and event.data.frame in _TEXT_FRAMES:
                 yield event
 
 
 def _received(since: int, run: str | None, facts: Facts, before: float) -> list[tuple[Grade, str]]:
-    """Whether the system did anything for the run after a hand-over."""
+    """Returns the grade *received* if the system acted for the run after a hand-over."""
     after = facts.history.events[since + 1 :]
     own = (e for e in after if e.run == run and e.position < before and not e.kind.startswith("stop."))
     return [("received", "")] if next(own, None) is not None else []
 
 
 def _read(ref: str, since: int, facts: Facts, before: float) -> list[tuple[Grade, str]]:
-    """What reads of the journal that held the message say about it."""
+    """Returns the grades that reads of the journal with the message prove."""
     crossed: list[tuple[Grade, str]] = []
     for read in (read for reads in facts.reads.values() for read in reads):
         if since < read.position < before and ref in facts.refs_in(read):

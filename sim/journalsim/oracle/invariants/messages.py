@@ -1,4 +1,4 @@
-"""Promises about single messages: kept, kept once, in the right state, with the right text."""
+"""The invariants of single messages: stored, stored once, in the right state, with the right text."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def _lost_model_message(message: ModelMessage, run: Run, facts: Facts) -> Iterat
     calls = tuple(row for call in message.calls for row in facts.call_rows.get(call.call_id, ()))
     reason = facts.unsettled(run)
     if bare and not calls and run.stop is not None and run.stop.delivered.position < done:
-        return  # cut short by the stop, it may have been half a call, of which nothing can be kept
+        return  # the stop may have cut the call in half, and half a call is not stored
     if not rows and not (bare and calls):
         if reason:
             yield Unsure(reason)
@@ -87,7 +87,7 @@ def _lost_model_message(message: ModelMessage, run: Run, facts: Facts) -> Iterat
         return
     short = [row for row in rows if row.state == "completed" and message.whole_text not in row.text]
     if len(short) == len(rows) and short:
-        yield _lost(message, run, facts, "the journal holds only a part of it after the run", rows)
+        yield _lost(message, run, facts, "the journal holds only part of it after the run", rows)
     else:
         yield HELD
 
@@ -98,7 +98,7 @@ def _lost(message: ModelMessage, run: Run, facts: Facts, found: str, actual: tup
     grade, who = grade_of_message(message.ref, facts)
     return Violation(
         invariant="no-lost-completed-message",
-        promised=f"message {message.ref} {quoted(message.whole_text)} of run {run.id} was completed "
+        promised=f"message {message.ref} {quoted(message.whole_text)} of run {run.id} completed "
         f"at {moment(done, facts)}, before the end of the run",
         found=with_grade(found, grade, who),
         evidence=evidence(facts, run, done),
@@ -117,12 +117,12 @@ def _taken(item: Item, facts: Facts) -> bool:
 
 
 def no_duplicate_message(facts: Facts) -> Iterator[Finding]:
-    """Judges every message that has a row; where one key is one request, that is judged by the key."""
+    """Judges every message with a row; with request keys, one-request-one-effect judges user messages."""
     repeats_allowed = () if facts.history.capabilities.dedup_by_id else facts.unwritten
     by_key = facts.history.capabilities.idempotent_start
     for ref in facts.rows:
         user = facts.users.get(ref)
-        # a driver that does not know whether an append happened must try again
+        # after an append with an unknown outcome the driver must retry
         if ref in repeats_allowed or (user is not None and by_key):
             continue
         rows = standing(ref, facts)
@@ -130,7 +130,7 @@ def no_duplicate_message(facts: Facts) -> Iterator[Finding]:
         if len(rows) < 2 or (user is None and len(set(states)) == len(states)):
             yield HELD
             continue
-        said = f"was sent once, with key {user.key}" if user is not None else "was produced once by the model"
+        said = f"was sent once, with key {user.key}" if user is not None else "was emitted once by the model"
         run_id = user.run if user is not None else facts.messages[ref].run
         run = facts.runs.get(run_id or "")
         yield Violation(
@@ -148,7 +148,7 @@ def no_duplicate_message(facts: Facts) -> Iterator[Finding]:
 
 
 def completed_wins(facts: Facts) -> Iterator[Finding]:
-    """Judges the state of every model message that has a row."""
+    """Judges the state of every model message with a row."""
     for message in facts.messages.values():
         rows = standing(message.ref, facts)
         states = list(dict.fromkeys(row.state for row in rows))
@@ -168,7 +168,7 @@ def completed_wins(facts: Facts) -> Iterator[Finding]:
         yield Violation(
             invariant="completed-wins",
             promised=_why_allowed(message, allowed, facts),
-            found=f"the journal holds it {' and also '.join(states)}",
+            found=f"the journal holds it {' and '.join(states)}",
             evidence=evidence(facts, run, position_of(message.ref, facts)),
             expected=(row_expected(message, allowed[0], facts),),
             actual=rows_text(rows),
@@ -179,33 +179,33 @@ def completed_wins(facts: Facts) -> Iterator[Finding]:
 def _why_allowed(message: ModelMessage, allowed: tuple[str, ...], facts: Facts) -> str:
     run = facts.runs.get(message.run or "")
     if message.completed is None:
-        when = f"message {message.ref} was never completed"
+        when = f"message {message.ref} never completed"
     else:
-        when = f"message {message.ref} was completed at {moment(message.completed.position, facts)}"
+        when = f"message {message.ref} completed at {moment(message.completed.position, facts)}"
         if run is not None and message.completed.position > run.end:
             when += f", after the end of run {run.id}"
         elif run is not None and run.stop is not None:
             order = "after" if message.completed.position > run.stop.delivered.position else "before"
             when += f", {order} the stop was delivered"
-    return f"{when}: one row of it remains, {' or '.join(allowed)}"
+    return f"{when}: it has one row, {' or '.join(allowed)}"
 
 
 MESSAGES: tuple[Invariant, ...] = (
     Invariant(
         id="no-lost-completed-message",
         family="messages",
-        statement="Every message that was completed before the end of its run, "
-        "and every accepted user message, is in the journal.",
+        statement="The journal holds every message that completed before the end of its run, "
+        "and every accepted user message.",
         judge=no_lost_completed_message,
         explain=Explanation(
-            meaning="The model finished a message, or the server accepted a person's message, and the run came to its "
-            "end afterwards. Then the journal holds that message, completed or interrupted, with nothing of a "
-            "completed text missing. A retry may replace an earlier attempt, a rollback may take the run "
-            "back, and a compaction may fold old messages into a summary; nothing else may remove one.",
-            example="The model finishes its second answer, the person presses Stop one event later, the worker is "
+            meaning="If the model completed a message, or the server accepted a user message, and the run ended "
+            "later, the journal holds that message, completed or interrupted, and a completed message has its whole "
+            "text. A retry may replace an earlier attempt, a rollback may remove the run, and a compaction may "
+            "replace old messages by a summary; nothing else may remove a message.",
+            example="The model completes its second answer, the user presses Stop one event later, the worker is "
             "cancelled inside its append, and after a reload the answer is gone.",
-            usual_cause="Messages are gathered and written in one batch at the end of the run, or the write is "
-            "cancelled together with the run instead of being shielded from the cancellation.",
+            usual_cause="Messages are collected and written in one batch at the end of the run, or the write is "
+            "cancelled together with the run and is not shielded from the cancellation.",
             cases=("dp-archive/archive#160", "dp-archive/archive#32", "bytedance/deer-flow#3039"),
         ),
     ),
@@ -215,28 +215,28 @@ MESSAGES: tuple[Invariant, ...] = (
         statement="The journal holds each message once.",
         judge=no_duplicate_message,
         explain=Explanation(
-            meaning="No message of the model has two rows in the same state. Two messages that happen to say the same "
-            "are two messages. A message that is both completed and interrupted is the business of completed-wins; "
-            "one that is split into pieces, of stable-identity; and a person's message that is there twice for one "
-            "request key, of one-request-one-effect, unless the adapter has no such keys.",
+            meaning="No message of the model has two rows in the same state. Two messages with the same text are two "
+            "messages. A message that is both completed and interrupted is reported by completed-wins, a message in "
+            "pieces by stable-identity, and two user messages for one request key by one-request-one-effect if the "
+            "adapter declares idempotent_start.",
             example="The provider reports the end of one message twice, and the journal appends it twice.",
-            usual_cause="Several ways out of a run (completion, stop, clean-up) each write the message and none asks "
-            "whether it has been written.",
+            usual_cause="Several exit paths of a run (completion, stop, clean-up) write the message, and none checks "
+            "whether it is already stored.",
             cases=("bytedance/deer-flow#3572", "bytedance/deer-flow#3039", "hermes-webui#7133"),
         ),
     ),
     Invariant(
         id="completed-wins",
         family="messages",
-        statement="Of a message that was completed before the run was stopped one row remains: the completed one.",
+        statement="A message that completed before the stop of its run has one row, and its state is completed.",
         judge=completed_wins,
         explain=Explanation(
             meaning="A completion may come before, during or after the write of the partial. If it came before the "
-            "stop, the message is completed and nothing else. From the stop to the announced end of the run "
-            "either may win, but not both. After the end of the run it comes too late: the partial stays as it is.",
-            example="The answer is completed and stored; while the stopped run cleans up, the same answer is written "
+            "stop, the message is completed. Between the stop and the announced end of the run either may win, but "
+            "not both. After the end of the run a completion is too late: the partial stays.",
+            example="The answer is completed and stored; while the stopped run cleans up, it writes the same answer "
             "again as an interrupted partial.",
-            usual_cause="The exit path writes whatever is in the buffer of open messages, and the completion callback "
+            usual_cause="The exit path writes the buffer of open messages, and the completion callback "
             "does not clear that buffer.",
             cases=("bytedance/deer-flow#3572", "bytedance/deer-flow#3039"),
         ),

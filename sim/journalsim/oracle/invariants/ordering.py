@@ -1,4 +1,4 @@
-"""The promise that rows stand in the order in which things happened."""
+"""The invariant ``ordered-history``: rows have the order of events."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from journalsim.oracle.invariants.verdict import Violation
 
 
 def ordered_history(facts: Facts) -> Iterator[Finding]:
-    """Judges the order of each conversation at the end, and of what the model was given last."""
+    """Judges the order of each session at the end, and of the last context of the model."""
     looks: list[Look] = list(facts.final_reads.values())
     if facts.history.capabilities.context:
         given: list[Look] = [*facts.calls, *facts.of(JournalContext)]
@@ -27,13 +27,13 @@ def ordered_history(facts: Facts) -> Iterator[Finding]:
         wrong = None if _as_at_the_end(look, facts) else _disorder(look, facts)
         if wrong is not None:
             yield _bad(look, *wrong, facts)
-            return  # the same rows stand in all later looks
+            return  # all later looks hold the same rows
         if len(facts.items(look)) > 1:
             yield HELD
 
 
 def _as_at_the_end(look: Look, facts: Facts) -> bool:
-    """Whether what the model is given stands in the order of the final read, which has been judged by then."""
+    """Returns True if a context has the order of the final read, which is judged before it."""
     final = facts.final_reads.get(facts.session(look))
     if final is None or final is look:
         return False
@@ -43,12 +43,12 @@ def _as_at_the_end(look: Look, facts: Facts) -> bool:
 
 
 def _disorder(look: Look, facts: Facts) -> tuple[int, int] | None:
-    """Returns the indexes of two items that stand in the wrong order, the later one first."""
+    """Returns the indexes of two items in the wrong order, the later one first; None without any."""
     items, refs = facts.items(look), facts.refs_in(look)
     session = facts.session(look)
     late = facts.once(faults).get(session, {}) if look is facts.final_reads.get(session) else {}
-    newest: tuple[float, int] = (-1.0, 0)  # the run that was asked for last so far
-    said: dict[str, tuple[int, int]] = {}  # of each run, the message that began last so far
+    newest: tuple[float, int] = (-1.0, 0)  # the run with the latest request so far
+    said: dict[str, tuple[int, int]] = {}  # of each run, the message with the latest begin so far
     known: dict[str, bool] = {}
     results: dict[str | None, int] = {}
     for index, (item, ref) in enumerate(zip(items, refs, strict=True)):
@@ -74,7 +74,7 @@ def _disorder(look: Look, facts: Facts) -> tuple[int, int] | None:
 
 
 def _once(call_id: str | None, items: Sequence[Item]) -> bool:
-    """Whether a call has one request and one result: anything else is for the judge of pairs."""
+    """Returns True if a call has one request and one result; other calls are reported by paired-tool-calls."""
     return sorted(item.kind for item in items if item.call_id == call_id) == ["tool_call", "tool_result"]
 
 
@@ -84,12 +84,12 @@ def _replaced(ref: str, facts: Facts) -> bool:
 
 def _bad(look: Look, earlier: int, later: int, facts: Facts) -> Violation:
     items, refs = facts.items(look), facts.refs_in(look)
-    where = "the journal" if isinstance(look.data, JournalRead) else "what the model is given"
+    where = "the journal" if isinstance(look.data, JournalRead) else "the context of the model"
     run: Run | None = facts.runs.get(run_of_row(items[later], refs[later], facts) or "")
     return Violation(
         invariant="ordered-history",
         promised=f"{row_text(items[later])} came before {row_text(items[earlier])}",
-        found=f"in {where} it stands behind it",
+        found=f"in {where} it comes after it",
         evidence=tuple(sorted({*evidence(facts, run), look.position})),
         expected=rows_text((items[later], *items[earlier:later])),
         actual=rows_text(items[earlier : later + 1]),
@@ -100,17 +100,17 @@ def _bad(look: Look, earlier: int, later: int, facts: Facts) -> Violation:
 ORDERED_HISTORY = Invariant(
     id="ordered-history",
     family="truth",
-    statement="Rows stand in the order of their runs, and within a run in the order in which things happened.",
+    statement="Rows have the order of their runs, and within a run the order of events.",
     judge=ordered_history,
     explain=Explanation(
-        meaning="A run that was over before another was accepted stands before it as a whole. Within a run the "
-        "person's message comes first, then the model's in the order in which it began them, and a result after its "
-        "request. The order is that of the journal's own numbers: a clock that jumps, or that is coarser than two "
-        "events, changes nothing. Runs that overlap may be mixed, in the order of what happened.",
-        example="The wall clock is set back while a tool runs; rows are sorted by time, the result stands before its "
+        meaning="A run that ended before another was requested comes before it as a whole. Within a run the user "
+        "message comes first, then the messages of the model in the order of their first chunks, and each result "
+        "after its request. The journal orders rows by its own numbers: a clock that jumps, or that is coarser than "
+        "two events, changes nothing. Runs that overlap may mix their rows, in the order of events.",
+        example="The wall clock is set back while a tool runs; rows are sorted by time, the result comes before its "
         "request, and the provider refuses the conversation.",
-        usual_cause="Rows are sorted by a time stamp, or get their number when they are begun and are written when "
-        "they end.",
+        usual_cause="Rows are sorted by a time stamp, or they get their number at the start and are written at the "
+        "end.",
         cases=("aaif-goose/goose#9461", "aaif-goose/goose#9479", "openai/codex#42407"),
     ),
 )

@@ -1,18 +1,18 @@
-"""One mistake, one verdict: which judge speaks about a row that is wrong in itself.
+"""Ownership of faulty rows: exactly one invariant reports each faulty row.
 
-A wrong row could be held against several promises: a note inside an answer makes
-the text no prefix, and a second copy of it a duplicate.  So each row of the final
-journal gets at most one fault, the first of these that fits, and only the judge
-that owns it speaks about it:
+A faulty row could violate several invariants: a note inside an answer makes the
+text no prefix, and a second copy of it a duplicate.  So each row of the final
+journal has at most one fault, the first in this list that matches, and only the
+invariant that owns the fault reports it:
 
-1. ``no-empty-message``: the row says nothing;
-2. ``stable-identity``: the message was split, and this is a piece of it;
-3. ``retry-is-atomic``: the text is glued together from several attempts;
-4. ``honest-provenance``: it says what nobody said, or claims what did not happen;
-5. ``fenced-writer``: it stands after the end of its run.
+1. ``no-empty-message``: the row has no content;
+2. ``stable-identity``: the row is a piece of a split message;
+3. ``retry-is-atomic``: the row joins the text of several attempts;
+4. ``honest-provenance``: the row holds foreign text or a false outcome;
+5. ``fenced-writer``: the row comes after the end of its run.
 
-Judges of whole messages (kept, kept once, in the right state, a beginning of what
-was said) leave a message with such a row to that judge, or do not count the row.
+Invariants of whole messages (stored, stored once, in the right state, a prefix)
+skip a message with such a row, or do not count the row.
 """
 
 from __future__ import annotations
@@ -34,11 +34,11 @@ from journalsim.oracle.facts.texts import glued, leaves_out, same_arguments
 
 @frozen
 class Fault:
-    """What is wrong with one row.
+    """The fault of one row.
 
     Attributes:
-        owner: the invariant that it breaks.
-        why: what is wrong, as the end of a sentence about the journal.
+        owner: the invariant that reports it.
+        why: the fault, as the object of "the journal holds".
     """
 
     owner: str
@@ -50,7 +50,7 @@ _NEVER_ASKED = ToolUse(call_id="")
 
 
 def faults(facts: Facts) -> Mapping[str, Faults]:
-    """Returns the faults of the rows of each conversation, by the index of the row in its final read."""
+    """Returns the faults of the rows of each session, by the index of the row in the final read."""
     return {session: _faults_in(session, facts) for session in facts.journal}
 
 
@@ -61,12 +61,12 @@ def faults_of(ref: str, facts: Facts) -> tuple[Fault, ...]:
 
 
 def standing(ref: str, facts: Facts) -> tuple[Item, ...]:
-    """Returns the rows of one message that have no fault of their own."""
+    """Returns the rows of one message without a fault."""
     return facts.once(_standing).get(ref, ()) if ref in facts.once(_by_message) else facts.stored(ref)
 
 
 def left_to_others(ref: str, facts: Facts) -> bool:
-    """Whether another judge speaks about what is kept of a message, so that nobody else need ask for it."""
+    """Returns True if the owner of a faulty row reports the message, so other invariants skip it."""
     found = faults_of(ref, facts)
     return bool(found) and any(fault.owner != "fenced-writer" for fault in found)
 
@@ -79,13 +79,13 @@ def _faults_in(session: str, facts: Facts) -> Faults:
     refs = facts.refs_in(facts.final_reads[session])
     found: dict[int, Fault] = {}
     split = _split(items, refs, facts)
-    shown: dict[str, bool] = {}
+    seen: dict[str, bool] = {}
     for index, (item, ref) in enumerate(zip(items, refs, strict=True)):
-        why = _says_nothing(item, ref, shown, facts)
+        why = _says_nothing(item, ref, seen, facts)
         if why:
             found[index] = Fault("no-empty-message", why)
         elif ref in split:
-            found[index] = Fault("stable-identity", f"{quoted(item.text)} as a message of its own")
+            found[index] = Fault("stable-identity", f"{quoted(item.text)} as a separate message")
         else:
             fault = _wrong_words(item, ref, facts)
             if fault is not None:
@@ -114,21 +114,21 @@ def _standing(facts: Facts) -> Mapping[str, tuple[Item, ...]]:
     return {ref: tuple(items) for ref, items in found.items()}
 
 
-# --- 1: nothing ----------------------------------------------------------------------------------
+# --- 1: no content -------------------------------------------------------------------------------
 
 
-def _says_nothing(item: Item, ref: str | None, shown: dict[str, bool], facts: Facts) -> str:
-    """Returns what is wrong with a row without content; a message of nothing but calls may have one such row."""
+def _says_nothing(item: Item, ref: str | None, seen: dict[str, bool], facts: Facts) -> str:
+    """Returns the fault of a row without content; a message that has only calls may have one such row."""
     if item.kind not in ("user", "assistant", "summary") or item.state == "open" or not bare(item):
-        shown[ref or ""] = True
+        seen[ref or ""] = True
         return ""
     if ref is not None and ref in facts.users:
         return "" if not facts.users[ref].text else f"an empty row for {ref}"
     if ref is None:
         return f"an empty row of kind {item.kind}"
     message = facts.messages[ref]
-    again = ref in shown
-    shown[ref] = True
+    again = ref in seen
+    seen[ref] = True
     if message.calls and not message.whole_text:
         return f"another empty row of message {ref}" if again else ""
     return f"an empty row of message {ref}"
@@ -138,7 +138,7 @@ def _says_nothing(item: Item, ref: str | None, shown: dict[str, bool], facts: Fa
 
 
 def _split(items: Iterable[Item], refs: Iterable[str | None], facts: Facts) -> Mapping[str | None, bool]:
-    """Returns the messages that have a row for each of several pieces, or of several ids of the provider."""
+    """Returns the messages with one row for each of several pieces, or for each of several provider ids."""
     if not facts.history.capabilities.stable_ids or all(len(rows) < 2 for rows in facts.rows.values()):
         return {}
     rows: dict[str, list[Item]] = {}
@@ -157,7 +157,7 @@ def _pieces(rows: list[Item], message: ModelMessage) -> bool:
     return True
 
 
-# --- 3 and 4: other words ------------------------------------------------------------------------
+# --- 3 and 4: foreign text -----------------------------------------------------------------------
 
 
 def _wrong_words(item: Item, ref: str | None, facts: Facts) -> Fault | None:
@@ -178,17 +178,17 @@ def _dishonest(why: str) -> Fault:
 def _wrong_message(item: Item, ref: str | None, facts: Facts) -> Fault | None:
     if ref is None:
         said = quoted(item.text or item.reasoning)
-        return None if item.origin == "synthetic" else _dishonest(f"{said} as the model's, which the model never said")
+        return None if item.origin == "synthetic" else _dishonest(f"{said} as model text, which no model emitted")
     message = facts.messages[ref]
     pairs = ((item.text, message.whole_text), (item.reasoning, message.whole_reasoning))
-    kept, emitted = next(((k, e) for k, e in pairs if not leaves_out(k, e)), ("", ""))
-    if not kept:
+    stored, emitted = next(((s, e) for s, e in pairs if not leaves_out(s, e)), ("", ""))
+    if not stored:
         return None
     tries = attempts_of(message, facts)
-    texts = [m.whole_text for m in tries] if kept is item.text else [m.whole_reasoning for m in tries]
-    if len(tries) > 1 and glued(kept, texts):
-        return Fault("retry-is-atomic", f"{quoted(kept)}, which is one attempt behind the other")
-    return _dishonest(f"{quoted(kept)} as message {ref}, of which the model said {quoted(emitted)}")
+    texts = [m.whole_text for m in tries] if stored is item.text else [m.whole_reasoning for m in tries]
+    if len(tries) > 1 and glued(stored, texts):
+        return Fault("retry-is-atomic", f"{quoted(stored)}, the text of several attempts in one row")
+    return _dishonest(f"{quoted(stored)} as message {ref}, but the model emitted {quoted(emitted)}")
 
 
 def _wrong_user(item: Item, ref: str | None, facts: Facts) -> Fault | None:
@@ -196,9 +196,9 @@ def _wrong_user(item: Item, ref: str | None, facts: Facts) -> Fault | None:
         return None
     if ref is None:
         sent = any(event.data.text == item.text for event in facts.of(ClientSent))  # perhaps under another's key
-        return None if sent else _dishonest(f"{quoted(item.text)} as a person's, which nobody sent")
+        return None if sent else _dishonest(f"{quoted(item.text)} as user text, which no user sent")
     text = facts.users[ref].text
-    return None if item.text == text else _dishonest(f"{quoted(item.text)} as {ref}, of which {quoted(text)} was sent")
+    return None if item.text == text else _dishonest(f"{quoted(item.text)} as {ref}, but the user sent {quoted(text)}")
 
 
 def _wrong_request(item: Item, facts: Facts) -> Fault | None:
@@ -208,46 +208,46 @@ def _wrong_request(item: Item, facts: Facts) -> Fault | None:
     if item.call_id in facts.calls_aside:
         return None
     if message is None or call is None:
-        return _dishonest(f"a request {item.call_id}, which the model never made")
-    # what a journal does not keep of a request it does not say wrongly either
+        return _dishonest(f"a request {item.call_id}, which no model made")
+    # a journal may omit the arguments of a request
     whole = not item.arguments or same_arguments(item.arguments, call.arguments)
     begun = message.completed is None and call.arguments.startswith(item.arguments)
     if item.name in (None, call.name) and (whole or begun):
         return None
     tries = [c.arguments for m in attempts_of(message, facts) for c in m.calls if c.name == call.name]
     if glued(item.arguments, tries):
-        return Fault("retry-is-atomic", f"a request {item.call_id} with the arguments of one attempt behind the other")
+        return Fault("retry-is-atomic", f"a request {item.call_id} with the arguments of several attempts")
     asked = f"{call.name}({call.arguments})"
-    return _dishonest(f"{quoted(f'{item.name}({item.arguments})')} as request {item.call_id}, which asked {asked}")
+    return _dishonest(
+        f"{quoted(f'{item.name}({item.arguments})')} as request {item.call_id}, but the model made {asked}"
+    )
 
 
 def _wrong_closure(item: Item, facts: Facts) -> str:
-    """Returns what is false in a closure; that the result of a tool is missing is another judge's business."""
+    """Returns the false claim of a closure; a missing result is reported by executed-tool-recorded."""
     tool = facts.tools.get(item.call_id or "", _NEVER_ASKED)
     if tool.returned is not None or tool.failed is not None or _by_sub_agent(item.call_id, tool, facts):
         return ""
     if item.state == "completed":
         return f"a result of call {item.call_id}, which never returned"
     if item.origin == "tool" and item.text:
-        return f"{quoted(item.text)} as what the tool of call {item.call_id} said, which never returned"
+        return f"{quoted(item.text)} as output of call {item.call_id}, whose tool never returned"
     run = facts.runs.get(tool.run or "")
     if item.call_id in facts.denied:
-        return ""  # what is wrong then is that it ran
+        return ""  # then the execution itself is wrong: reported by one-request-one-effect
     ran = tool.started and run is not None and tool.started[0].position < interrupted_from(run, facts)
-    return (
-        f"that call {item.call_id} was not started, while its tool ran" if ran and item.outcome == "not_started" else ""
-    )
+    return f"call {item.call_id} as not started, but its tool ran" if ran and item.outcome == "not_started" else ""
 
 
 def _by_sub_agent(call_id: str | None, tool: ToolUse, facts: Facts) -> bool:
-    """Whether a call was carried out by asking the model on behalf of a sub-agent, whose answer is the result."""
+    """Returns True if a sub-agent executed the call, so its answer is the result."""
     asked = facts.messages.get(tool.message or "")
     names = [f"sub:{call.name}" for call in asked.calls if call.call_id == call_id] if asked is not None else []
     return any(c.run == tool.run and c.data.who in names for c in facts.of(ModelCalled))
 
 
 def attempts_of(message: ModelMessage, facts: Facts) -> tuple[ModelMessage, ...]:
-    """Returns the attempts at a message, in order: the failed ones of its run, and the one that came of them."""
+    """Returns the attempts at a message, in order: the failed attempts, and the attempt that replaced them."""
     own = [other for other in facts.messages.values() if other.run == message.run]
     last = message
     if message.superseded:
@@ -262,10 +262,10 @@ def attempts_of(message: ModelMessage, facts: Facts) -> tuple[ModelMessage, ...]
 
 
 def _late(items: tuple[Item, ...], refs: tuple[str | None, ...], facts: Facts) -> Iterator[tuple[int, str]]:
-    """Yields rows that stand after the terminal of their run, with the run.
+    """Yields rows after the terminal of their run, with the run.
 
-    Where the person's own message stands after it too, the rows are in a wrong order;
-    that is for the judge of the order.
+    If the user message comes after the terminal too, the order of rows is wrong, which
+    ordered-history reports.
     """
     if not facts.history.capabilities.terminals:
         return

@@ -1,4 +1,4 @@
-"""Promises about text that was cut short, and about the memory that holds it."""
+"""The invariants of partials: the text of interrupted messages, and the memory for it."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from journalsim.oracle.invariants.verdict import Violation
 
 
 def partial_is_prefix(facts: Facts) -> Iterator[Finding]:
-    """Judges the kept text of every message that was cut short."""
+    """Judges the stored text of every interrupted message."""
     for message in facts.messages.values():
         run = facts.runs.get(message.run or "")
         if run is None or run.rolled_back or message.superseded or not (message.text or message.reasoning):
@@ -49,18 +49,16 @@ def _judge_partial(message: ModelMessage, run: Run, rows: tuple[Item, ...], leas
     for row in rows:
         if not (emitted.startswith(row.text) and thought.startswith(row.reasoning)):
             wrong = row.text if not emitted.startswith(row.text) else row.reasoning
-            promised = (
-                f"what is kept of message {message.ref} is a beginning of what the model emitted, {quoted(emitted)}"
-            )
+            promised = f"the stored text of message {message.ref} is a prefix of the emitted text {quoted(emitted)}"
             return _bad_partial(message, run, rows, facts, promised, f"the journal holds {quoted(wrong)}")
-    kept = max((row.text for row in rows), key=len, default="")
-    kept_thought = max((row.reasoning for row in rows), key=len, default="")
-    if len(kept) >= len(least.text) and len(kept_thought) >= len(least.reasoning):
+    stored = max((row.text for row in rows), key=len, default="")
+    stored_thought = max((row.reasoning for row in rows), key=len, default="")
+    if len(stored) >= len(least.text) and len(stored_thought) >= len(least.reasoning):
         return HELD
-    shown, has = (least.text, kept) if len(kept) < len(least.text) else (least.reasoning, kept_thought)
+    seen, has = (least.text, stored) if len(stored) < len(least.text) else (least.reasoning, stored_thought)
     was = "stopped" if run.stop is not None else "interrupted"
-    promised = f"{least.client} showed {quoted(shown)} of message {message.ref} when run {run.id} was {was}"
-    found = f"the journal keeps {quoted(has)}" if rows else "the journal keeps nothing of it"
+    promised = f"{least.client} displayed {quoted(seen)} of message {message.ref} when run {run.id} was {was}"
+    found = f"the journal holds {quoted(has)}" if rows else "the journal does not hold the message"
     return evolve(_bad_partial(message, run, rows, facts, promised, found, least), grade="applied")
 
 
@@ -73,12 +71,12 @@ def _bad_partial(
     found: str,
     least: Applied | None = None,
 ) -> Violation:
-    shown_at = (least.position,) if least is not None else ()
+    displayed_at = (least.position,) if least is not None else ()
     return Violation(
         invariant="partial-is-prefix",
         promised=promised,
         found=found,
-        evidence=evidence(facts, run, *shown_at, position_of(message.ref, facts)),
+        evidence=evidence(facts, run, *displayed_at, position_of(message.ref, facts)),
         expected=(row_expected(message, "interrupted", facts, least),),
         actual=rows_text(rows),
         subject=message.ref,
@@ -86,9 +84,9 @@ def _bad_partial(
 
 
 def _interrupted_at(run: Run, facts: Facts) -> int | None:
-    """Returns the position up to which what clients showed has to be kept, or None if nothing has to.
+    """Returns the position up to which displayed text must be stored, or None if there is none.
 
-    That is the stop; of other interruptions the announced end, as nothing is shown then that had not been received.
+    It is the stop, or for other interruptions the announced end: clients display only text that the system received.
     """
     if run.stop is not None:
         return run.stop.delivered.position
@@ -99,7 +97,7 @@ def _interrupted_at(run: Run, facts: Facts) -> int | None:
 
 
 def _must_store(message: ModelMessage, run: Run, facts: Facts) -> Applied:
-    """Returns what a client had shown of the message when its run was interrupted; empty if nothing has to be kept."""
+    """Returns the most that a client displayed of a message at its interruption; empty if no text must be stored."""
     nothing = Applied()
     stop_at = _interrupted_at(run, facts)
     if stop_at is None or message.ref in facts.unwritten:
@@ -109,16 +107,16 @@ def _must_store(message: ModelMessage, run: Run, facts: Facts) -> Applied:
         broken.pop()  # the interruption itself closed it
     if any(position < stop_at for position in broken) or lost_by_crash(message, run, stop_at, facts):
         return nothing
-    kept = facts.stored(message.ref)
-    # a completion in the window that is lost altogether, or a turn dropped by policy, is judged elsewhere
-    if not kept and (message.completed_before(run.end) or dropped_whole(message, run, facts)):
+    stored = facts.stored(message.ref)
+    # a lost completion is reported by no-lost-completed-message; a policy may drop the whole turn
+    if not stored and (message.completed_before(run.end) or dropped_whole(message, run, facts)):
         return nothing
     best = nothing
-    for shown in facts.applied(message.ref, stop_at):
-        text = common_prefix(shown.text, message.whole_text)
-        reasoning = common_prefix(shown.reasoning, message.whole_reasoning)
+    for seen in facts.applied(message.ref, stop_at):
+        text = common_prefix(seen.text, message.whole_text)
+        reasoning = common_prefix(seen.reasoning, message.whole_reasoning)
         if (len(text), len(reasoning)) > (len(best.text), len(best.reasoning)):
-            best = Applied(client=shown.client, text=text, reasoning=reasoning, position=shown.position)
+            best = Applied(client=seen.client, text=text, reasoning=reasoning, position=seen.position)
     return best
 
 
@@ -126,7 +124,7 @@ def _must_store(message: ModelMessage, run: Run, facts: Facts) -> Applied:
 
 
 def bounded_partials(facts: Facts) -> Iterator[Finding]:
-    """Judges every look at the sizes of the partial cache."""
+    """Judges every measurement of the partial cache."""
     for event in facts.of(StatisticsTaken):
         sizes: Statistics = event.data.statistics
         quiet = bool(event.data.quiet)
@@ -156,16 +154,15 @@ PARTIALS: tuple[Invariant, ...] = (
     Invariant(
         id="partial-is-prefix",
         family="messages",
-        statement="What is kept of a message that was cut short is a beginning of what the model emitted, "
-        "and at least what any client showed when the run was stopped or reached its time limit.",
+        statement="The stored text of an interrupted message is a prefix of the emitted text, and includes "
+        "everything that a client displayed at the stop or time limit of the run.",
         judge=partial_is_prefix,
         unclaimed=needs("partials"),
         explain=Explanation(
-            meaning="A person who presses Stop while reading keeps what they have read. The kept text leaves out "
-            "nothing at the beginning or in the middle; that it adds nothing is the business of honest-provenance. A "
-            "rollback takes everything back and is not asked; after a crash only the first half of the promise is "
-            "asked here.",
-            example='The page shows "Hello there" when Stop arrives; after a reload it reads "Hello", or is gone.',
+            meaning="A user who presses Stop while reading keeps the text on the page. The stored text omits "
+            "nothing at the start or in the middle; added text is reported by honest-provenance. Runs with a "
+            "rollback are excluded, and after a crash only the first half of the statement is judged.",
+            example='The page displays "Hello there" when Stop arrives; after a reload it reads "Hello", or nothing.',
             usual_cause="Only the completion callback writes messages, and a stopped run never reaches it; or the "
             "buffer is emptied before the stop path copies it.",
             cases=("bytedance/deer-flow#3403", "bytedance/deer-flow#3571", "bytedance/deer-flow#3036"),
@@ -178,10 +175,11 @@ PARTIALS: tuple[Invariant, ...] = (
         judge=bounded_partials,
         unclaimed=needs("statistics"),
         explain=Explanation(
-            meaning="Text of open messages is held in memory until the message is completed or interrupted. It is "
-            "let go at that moment, on every way out, so that a thousand stopped runs cost no more than one.",
+            meaning="A system holds the text of an open message in memory until the message is completed or "
+            "interrupted. It frees the text at that moment, on every exit path, so that a thousand stopped runs cost "
+            "as much memory as one.",
             example="Each stopped run leaves its last message in the buffer, and a busy server runs out of memory.",
-            usual_cause="The buffer is cleared by the completion callback alone.",
+            usual_cause="Only the completion callback clears the buffer.",
             cases=("bytedance/deer-flow#3039", "n8n-io/n8n#33335"),
         ),
     ),

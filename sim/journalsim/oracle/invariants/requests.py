@@ -1,4 +1,4 @@
-"""Promises about a person's request: it has one effect, and it comes before everything that it causes."""
+"""The invariants of requests: a request has one effect, and its message is stored before any work for it."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from journalsim.oracle.invariants.verdict import Violation
 
 
 def one_request_one_effect(facts: Facts) -> Iterator[Finding]:
-    """Judges every request key that was accepted or refused, every tool call that was carried out, and every answer."""
+    """Judges every accepted or refused request key, every executed tool call, and every answer of a user."""
     refused = _refused(facts)
     runs: dict[str, list[Run]] = {}
     for run in facts.runs.values():
@@ -41,7 +41,7 @@ def one_request_one_effect(facts: Facts) -> Iterator[Finding]:
 
 
 def _refused(facts: Facts) -> list[str]:
-    """Returns the keys of requests that were refused, unless a further copy was delivered and never answered."""
+    """Returns the keys of refused requests, without keys of which a delivered copy has no answer."""
     refused = [event.data.key for event in facts.of(RunRefused)]
     starts = (event for event in facts.of(RequestDelivered) if event.data.verb == "start")
     delivered = [event.data.key for event in starts]
@@ -49,13 +49,13 @@ def _refused(facts: Facts) -> list[str]:
 
 
 def _judge_starts(tool: ToolUse, facts: Facts) -> Finding:
-    """Judges that the tool of a call ran once: a denial, a second answer and a second worker run nothing."""
+    """Judges that the tool of a call ran once: a denial, a second answer or a second worker starts no tool."""
     first, last = tool.started[0], tool.started[-1]
     denied = facts.denied.get(tool.call_id)
     if denied is not None and not facts.crashed_between(denied.position, NEVER):
         return Violation(
             invariant="one-request-one-effect",
-            promised=f"a person denied call {tool.call_id} at {moment(denied.position, facts)}, so its tool never runs",
+            promised=f"a user denied call {tool.call_id} at {moment(denied.position, facts)}, so its tool never runs",
             found="its tool ran",
             evidence=evidence(facts, facts.runs.get(tool.run or ""), denied.position, first.position),
             subject=tool.call_id,
@@ -65,7 +65,7 @@ def _judge_starts(tool: ToolUse, facts: Facts) -> Finding:
         return HELD
     return Violation(
         invariant="one-request-one-effect",
-        promised=f"call {tool.call_id} was asked for once, so its tool runs once",
+        promised=f"the model requested call {tool.call_id} once, so its tool runs once",
         found=f"its tool ran {len(tool.started)} times",
         evidence=evidence(facts, facts.runs.get(tool.run or ""), *(event.position for event in tool.started)),
         subject=tool.call_id,
@@ -82,31 +82,31 @@ def _judge_request(user: UserMessage, runs: list[Run], facts: Facts) -> Finding:
     run = runs[0]
     if len(runs) > 1:
         names = " and ".join(other.id for other in runs)
-        found = f"it began runs {names}"
+        found = f"it started runs {names}"
         return _bad_request(user, found, run, (), (), facts, *(other.accepted.position for other in runs[1:]))
     if len(rows) > 1 and not _repeats_allowed(user, facts):
         return _bad_request(user, f"the journal holds its message {len(rows)} times", run, rows[:1], rows, facts)
     again = _called_again(run, facts)
     if again is not None:
-        found = f"the model was called a second time for run {run.id} beside the first"
+        found = f"the model was called again for run {run.id} after a repeated request"
         return _bad_request(user, found, run, (), (), facts, again.position)
     return HELD
 
 
 def _perhaps_of_another(user: UserMessage, facts: Facts) -> bool:
-    """Whether the same words were sent in another request that nobody answered: its message looks the same."""
+    """Returns True if another request without an answer has the same text: their messages look the same."""
     answered = [event.data.key for event in facts.of(RunRefused)]
     others = (other for other in facts.users.values() if other is not user and other.run is None)
     return any(other.text == user.text and other.key not in answered for other in others)
 
 
 def _repeats_allowed(user: UserMessage, facts: Facts) -> bool:
-    # a driver that does not know whether an append happened must try again
+    # after an append with an unknown outcome the driver must retry
     return user.ref in facts.unwritten and not facts.history.capabilities.dedup_by_id
 
 
 def _called_again(run: Run, facts: Facts) -> Event | None:
-    """Returns a call of the model that a repeated request caused: beside an open one, or after the end of the run."""
+    """Returns a model call caused by a repeated request: during an open call, or after the end of the run."""
     if sum(event.data.key == run.key for event in facts.of(ClientSent)) < 2:
         return None
     calls = [call for call in facts.calls if call.run == run.id]
@@ -142,7 +142,7 @@ def _bad_request(
         invariant="one-request-one-effect",
         promised=f"request {user.key} {quoted(user.text)} has one effect: one message, one run, one answer"
         if run is not None
-        else f"request {user.key} {quoted(user.text)} was refused, and has no effect",
+        else f"request {user.key} {quoted(user.text)} was refused and has no effect",
         found=found,
         evidence=evidence(facts, run, user.sent.position, *positions),
         expected=rows_text(expected),
@@ -155,31 +155,31 @@ def _bad_request(
 
 
 def prompt_first(facts: Facts) -> Iterator[Finding]:
-    """Judges every accepted message at the first call of the model for it, and at every read during its run."""
+    """Judges every accepted message at each model call of its run, and at each read after its acceptance."""
     for user in facts.users.values():
         run = facts.runs.get(user.run or "")
         if run is None or run.rolled_back or user.ref in facts.unwritten or facts.rewritten(run.session, 0):
             continue
         called = next((call for call in facts.calls if call.run == run.id), None)
-        kept = facts.stored(user.ref)
-        if not kept:
-            # that an accepted message is missing is for other judges, but for a kill: then it had to be durable
+        stored = facts.stored(user.ref)
+        if not stored:
+            # a missing message is reported by no-lost-completed-message; here only if a crash took it after the call
             killed = called is not None and facts.crashed_between(called.position, NEVER)
             if called is not None and killed and not (prompt_was_lost(user, run, facts) or facts.unsettled(run)):
-                yield _late_prompt(user, run, "after a kill the journal does not hold it", called, facts)
+                yield _late_prompt(user, run, "a crash took it after the model was called", called, facts)
             continue
         yield from _judge_calls(user, run, facts)
         yield from _judge_reads(user, run, facts)
 
 
 def _judge_calls(user: UserMessage, run: Run, facts: Facts) -> Iterator[Finding]:
-    """Judges whether each call of a run was given its prompt; what else it was given is another judge's business."""
+    """Judges that the context of each model call holds the prompt; store-equals-context judges the rest."""
     if not facts.history.capabilities.context or _ever_hidden(user, facts):
         return
     for call in facts.calls:
         if call.run == run.id and facts.was_seen(call):
             given = user.ref in facts.refs_in(call)
-            found = f"{call.subject} is called for run {run.id} without it"
+            found = f"{call.subject} was called for run {run.id} without it"
             yield HELD if given else _late_prompt(user, run, found, call, facts)
 
 
@@ -193,7 +193,7 @@ def _judge_reads(user: UserMessage, run: Run, facts: Facts) -> Iterator[Finding]
     for read in facts.reads[run.session]:
         if user.accepted.position < facts.begun(read) and not changed(user.ref, run.session, facts):
             there = user.ref in facts.refs_in(read)
-            yield HELD if there else _late_prompt(user, run, "a read of the journal does not show it", read, facts)
+            yield HELD if there else _late_prompt(user, run, "a read of the journal does not include it", read, facts)
 
 
 def _late_prompt(user: UserMessage, run: Run, found: str, seen: Look, facts: Facts) -> Violation:
@@ -202,7 +202,7 @@ def _late_prompt(user: UserMessage, run: Run, found: str, seen: Look, facts: Fac
     return Violation(
         invariant="prompt-first",
         promised=f"{user.ref} {quoted(user.text)} was accepted for run {run.id} at {moment(accepted, facts)}, "
-        "so it is in the journal from then on, and the model is given it",
+        "so every later read and model call of the run includes it",
         found=f"{found} at {moment(seen.position, facts)}",
         evidence=evidence(facts, run, accepted, seen.position),
         expected=(row_text(Item(kind="user", text=user.text, run_id=run.id)),),
@@ -214,21 +214,21 @@ def _late_prompt(user: UserMessage, run: Run, found: str, seen: Look, facts: Fac
 ONE_REQUEST_ONE_EFFECT = Invariant(
     id="one-request-one-effect",
     family="runs",
-    statement="One request has one effect, however often it arrives: one message, one run, one answer, "
-    "one execution of each call; a refused one has none.",
+    statement="A request has one effect, however often it arrives: one message, one run, one answer, "
+    "one execution of each call; a refused request has no effect.",
     judge=one_request_one_effect,
     unclaimed=needs("idempotent_start"),
     explain=Explanation(
-        meaning="A client that got no reply must send again, and cannot know whether the first copy arrived. The "
-        "client's key tells the server that both are one request: the second is answered with the run that there is, "
-        "before, during and after that run, and after a restart. The person's message is in the journal once and the "
-        "model is not asked again. In the same way a call runs its tool once, however often a person approves it, and "
-        "not at all if a person denied it; of two answers that differ the first counts, and whoever gives the second "
-        "is told so. A request that was refused leaves nothing behind.",
-        example="The reply to a submit is lost and the browser sends again; the prompt is there twice, and the tools "
-        "run twice.",
-        usual_cause="The key is made by the server, or checked and entered in two steps, or kept in memory only; or "
-        "the message is written before the session is found busy.",
+        meaning="A client without a reply must send again and does not know whether the first copy arrived. The "
+        "request key identifies both copies as one request: the server answers the second with the existing run, "
+        "before, during and after that run, and after a restart. The journal holds the user message once, and the "
+        "model is not called again. A call runs its tool once, however often a user approves it, and never if a user "
+        "denied it; of two different answers the first counts, and the server answers the second as late. A refused "
+        "request leaves no trace.",
+        example="The reply to a submit is lost and the browser sends again; the journal holds the prompt twice, and "
+        "the tools run twice.",
+        usual_cause="The server makes the key, checks and stores it in two steps, or holds it only in memory; or "
+        "it writes the message before it finds the session busy.",
         cases=(
             "anthropics/anthropic-sdk-java#370",
             "AltimateAI/altimate-code#1222",
@@ -241,18 +241,18 @@ ONE_REQUEST_ONE_EFFECT = Invariant(
 PROMPT_FIRST = Invariant(
     id="prompt-first",
     family="truth",
-    statement="A person's message is in the journal before the model is first called for it, "
-    "and every read after its acceptance shows it.",
+    statement="The journal holds a user message before the first model call for it, "
+    "and every read after its acceptance includes it.",
     judge=prompt_first,
     unclaimed=needs("user_first"),
     explain=Explanation(
-        meaning="Accepting a message is a promise to keep it, so it is stored before any work begins: no stop, no "
-        "failing provider and no kill can take back what a person typed. Each call of the model for its run is given "
-        "it, and a page that is opened while the answer streams shows the question above it.",
-        example="The server accepts a message and starts the worker, which will store it with the answer; the process "
-        "is killed in between, and the message is gone.",
-        usual_cause="The run keeps its new messages in memory and saves them together at the end; or the file of a "
-        "session is created when the first answer is there.",
+        meaning="A server that accepts a message is responsible for it, so it stores the message before any work: a "
+        "stop, a failing provider or a crash does not remove the text that a user typed. Each model call of the run "
+        "includes it, and a page that is opened while the answer streams displays the question above it.",
+        example="The server accepts a message and starts the worker, which stores it with the answer; the process "
+        "crashes in between, and the message is gone.",
+        usual_cause="The run holds its new messages in memory and saves them together at the end; or the file of a "
+        "session is created with the first answer.",
         cases=("aaif-goose/goose#1750", "aaif-goose/goose#9042", "hermes-webui#1298", "nexu-io/open-design#5584"),
     ),
 )

@@ -1,4 +1,4 @@
-"""Promises about single rows: each says something, and nothing that nobody said."""
+"""The invariants of single rows: each row has content, and the content is true."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from journalsim.oracle.invariants.verdict import Violation
 
 
 def bad_rows(owner: str, promised: str, facts: Facts) -> Iterator[Violation]:
-    """Yields a violation for each row of the final journal whose fault belongs to this invariant."""
+    """Yields a violation for each row of the final journal whose fault the invariant ``owner`` reports."""
     for session, faulty in facts.once(faults).items():
         items, refs = facts.journal[session], facts.refs_in(facts.final_reads[session])
         for index, fault in faulty.items():
@@ -53,31 +53,31 @@ def _expected(item: Item, ref: str | None, facts: Facts) -> tuple[str, ...]:
 
 def no_empty_message(facts: Facts) -> Iterator[Finding]:
     """Judges every row of a message."""
-    yield from _rows("no-empty-message", "every stored message says something", facts)
+    yield from _rows("no-empty-message", "every stored message has content", facts)
 
 
 # --- honest-provenance ---------------------------------------------------------------------------
 
 
 def honest_provenance(facts: Facts) -> Iterator[Finding]:
-    """Judges the words of every row, and what every closure claims."""
-    promised = "a row says what its author said, and a closure what happened; notes of the system are marked as such"
+    """Judges the text of every row and the claim of every closure."""
+    promised = "a row holds the words of its author, a closure the true outcome; system notes are marked as such"
     yield from _rows("honest-provenance", promised, facts)
 
 
 NO_EMPTY_MESSAGE = Invariant(
     id="no-empty-message",
     family="messages",
-    statement="No message is stored without any content.",
+    statement="The journal holds no message without content.",
     judge=no_empty_message,
     explain=Explanation(
-        meaning="A stored message has text or reasoning, or stands once for tool calls that it asked for. Strict "
-        "providers refuse a conversation with an empty message in it, for ever, and people see an empty bubble. "
-        "If nothing was emitted, there is only the end of the run; if there was only thinking, the thinking is kept.",
-        example="The model has thought and said nothing yet when Stop arrives; the row keeps the text, which is empty, "
-        "and leaves out the thinking.",
+        meaning="A stored message has text or reasoning, or is the one empty row of a message with tool calls. Strict "
+        "providers refuse every later call of a session with an empty message, and users see an empty bubble. If the "
+        "model emitted nothing, only the end of the run is stored; if it emitted only reasoning, the reasoning is.",
+        example="The model has emitted reasoning and no text when Stop arrives; the row stores the empty text and "
+        "omits the reasoning.",
         usual_cause="A row is inserted when the message opens, to be filled later; or content is reduced to its text "
-        "parts before anybody asks whether something is left.",
+        "parts without a check for an empty rest.",
         cases=("openai/codex#7310", "openai/codex#22602", "hermes-webui#2592", "bytedance/deer-flow#3039"),
     ),
 )
@@ -85,27 +85,26 @@ NO_EMPTY_MESSAGE = Invariant(
 
 def _own_model(history: History) -> str:
     own = history.capabilities.host == "http"
-    return "the system is a server with a model of its own, and nobody knows what that said" if own else ""
+    return "the system is a server with its own model, whose output is unknown" if own else ""
 
 
 HONEST_PROVENANCE = Invariant(
     id="honest-provenance",
     family="truth",
-    statement="A row of the model says only what the model said, a row of a person only what was sent, "
-    "and a closure claims only what happened.",
+    statement="A row of the model holds only text that the model emitted, a user row only text that the user sent, "
+    "and a closure only the true outcome of its call.",
     unclaimed=_own_model,
     judge=honest_provenance,
     explain=Explanation(
-        meaning="Everything in a model's row was emitted for that message, in that order; something may be missing, "
-        "which other promises judge, but nothing is added. A row of a person holds the words that were sent. A tool "
-        "request asks what the model asked. A closure does not claim a result of a call that never returned, nor "
-        "that a call was not started whose tool ran, nor that the tool wrote what the system did; that a result is "
-        "missing is the business of executed-tool-recorded. What the system adds has an item, or an origin, of its "
-        "own.",
+        meaning="The model emitted all text of a model row for that message, in that order; missing text is judged by "
+        "other invariants, added text by this one. A user row holds the text that the user sent. A tool request has "
+        "the name and arguments from the model. A closure with a result needs a tool that returned, a closure 'not "
+        "started' a tool that did not run, and text of the tool must come from the tool; a missing result is reported "
+        "by executed-tool-recorded. Notes of the system have their own item or origin.",
         example='Stop arrives in mid-answer, and the row reads "Hello [interrupted by the user]", which the model '
         "takes for its own words and imitates.",
-        usual_cause="Notes for the model are put into the text because there is no other field for them; or a client "
-        "makes up the missing messages and saves its whole list as the conversation.",
+        usual_cause="Notes for the model are put into the text because no other field exists for them; or a client "
+        "invents the missing messages and saves its whole list as the session.",
         cases=("aaif-goose/goose#7827", "openai/codex#20696", "hermes-webui#4283", "aaif-goose/goose#11996"),
     ),
 )

@@ -1,4 +1,4 @@
-"""Promises about runs: each has one end, and it is recorded truthfully."""
+"""The invariant of run ends: each run has one terminal, and the terminal is true."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def one_terminal_per_run(facts: Facts) -> Iterator[Finding]:
             if not wrong
             else Violation(
                 invariant="one-terminal-per-run",
-                promised=f"run {run.id} has one terminal, and it says how the run ended",
+                promised=f"run {run.id} has one terminal with the state and cause of its end",
                 found=wrong,
                 evidence=evidence(facts, run, run.accepted.position),
                 expected=(row_text(_expected_marker(run, facts)),),
@@ -49,14 +49,14 @@ def one_terminal_per_run(facts: Facts) -> Iterator[Finding]:
 
 
 def _lost_in_a_crash(run: Run, facts: Facts) -> bool:
-    """Whether a crash took the end, or the whole run with its prompt: that is for the judges of durability."""
+    """Returns True if a crash took the end, or the whole run with its prompt: reported by acknowledged-is-durable."""
     users = (user for user in facts.users.values() if user.run == run.id)
     gone = any(prompt_was_lost(user, run, facts) for user in users)
     return run.id not in facts.markers and (gone or end_was_lost(run, facts))
 
 
 def _wrong_terminal(run: Run, markers: tuple[Item, ...], facts: Facts) -> str:
-    """Returns what is wrong with the terminals of a run; empty if nothing is."""
+    """Returns the fault of the terminals of a run; empty without one."""
     if len(markers) != 1:
         return f"the journal holds {len(markers)} terminals of it" if markers else "the journal holds no terminal of it"
     marker = markers[0]
@@ -88,7 +88,7 @@ def _expected_marker(run: Run, facts: Facts) -> Item:
 
 
 def _causes(run: Run, stop: Stop, facts: Facts) -> list[str]:
-    """Returns the causes that a stopped run may have: the stop, or what came on top of it or before it."""
+    """Returns the causes that a stopped run may have: the stop, or another cause before or after it."""
     causes = ["stopped"]
     if run.rolled_back:
         causes.append("rolled_back")
@@ -96,7 +96,7 @@ def _causes(run: Run, stop: Stop, facts: Facts) -> list[str]:
         causes.append("crashed")
     if any(during(event, run) and event.data.verb == "shutdown" for event in facts.of(StepTaken)):
         causes.append("shut_down")
-    # a stop that is under way may still come second
+    # a disconnect may still win against a stop in flight
     latest = (stop.answered or stop.delivered).position
     left = any(during(event, run) and event.position < latest for event in readers_gone(facts))
     if left and facts.history.policies.get("disconnect") == "cancel":
@@ -108,17 +108,17 @@ RUNS: tuple[Invariant, ...] = (
     Invariant(
         id="one-terminal-per-run",
         family="runs",
-        statement="Every run that has ended has exactly one terminal, and it says how the run ended.",
+        statement="Every ended run has exactly one terminal, with the true state and cause of its end.",
         judge=one_terminal_per_run,
         unclaimed=needs("terminals"),
         explain=Explanation(
-            meaning="The first durable terminal decides how a run ended. A stopped run ends interrupted with the "
-            "cause stopped, and no second terminal is added. A reader who comes back later, and the next model "
-            "call, have nothing else to go by. That no other row follows it is the business of fenced-writer.",
+            meaning="The first durable terminal decides the end of a run. A stopped run ends interrupted with the "
+            "cause stopped, and no second terminal is added. A reader who returns later, and the next model call, "
+            "know the end of the run only from it. Rows after the terminal are reported by fenced-writer.",
             example="The run is stopped while its last message completes; the worker writes completed, the stop path "
             "writes interrupted, and both stay.",
-            usual_cause="Two ways out of a run each write the terminal, and neither looks whether it is there; or the "
-            "terminal with the latest time is taken for the true one.",
+            usual_cause="Two exit paths of a run write the terminal, and neither checks whether it is stored; or the "
+            "system takes the terminal with the latest time as the true one.",
             cases=("aegra/aegra#472", "aegra/aegra#552"),
         ),
     ),

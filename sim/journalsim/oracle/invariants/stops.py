@@ -1,4 +1,4 @@
-"""Promises about what ends a run: a stop does, losing a reader does not."""
+"""The invariants of stops: a stop ends its run, and the loss of a reader does not."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ from journalsim.oracle.facts.run_ends import (
 from journalsim.oracle.invariants.invariant import HELD, Explanation, Finding, Invariant, Unsure
 from journalsim.oracle.invariants.verdict import Violation
 
-STOP_BOUND_NS = 10_000 * MS  # a person who waits longer than this presses again or closes the page
+STOP_BOUND_NS = 10_000 * MS  # a user who waits longer presses Stop again or closes the page
 
 
 # --- stop-ends-run -------------------------------------------------------------------------------
 
 
 def stop_ends_run(facts: Facts) -> Iterator[Finding]:
-    """Judges every stop that was delivered, and every run that ended as stopped."""
+    """Judges every delivered stop, and every run that ended as stopped."""
     for run in facts.runs.values():
         yield from _works_on(run, facts)
         if not run.stops:
@@ -44,21 +44,21 @@ def stop_ends_run(facts: Facts) -> Iterator[Finding]:
         dropped = next((stop for stop in active if _dropped(run, stop, facts)), None)
         if dropped is not None:
             promised = f"run {run.id} was accepted, so a stop reaches it"
-            yield _bad_stop(run, dropped, promised, "the stop was answered as if there were no such run", facts)
+            yield _bad_stop(run, dropped, promised, "the answer to the stop says that the run is unknown", facts)
         elif run.stop is not None and run.stop.answer == "stopping":
             yield _judge_stopped(run, run.stop, facts) if _over(run, facts) else _judge_unended(run, run.stop, facts)
 
 
 def _works_on(run: Run, facts: Facts) -> Iterator[Violation]:
-    """Judges that a run which came to its end without a stop does nothing more."""
-    # what a repeated request causes is for the judge of requests
+    """Judges that a run that ended without a stop does no further work."""
+    # work for a repeated request is reported by one-request-one-effect
     again = sum(event.data.key == run.key for event in facts.of(ClientSent)) > 1
     if run.ended is None or again or (run.stop is not None and run.stop.answer == "stopping"):
         return
     for event in islice(work_of(run, facts, run.end), 1):
         yield Violation(
             invariant="stop-ends-run",
-            promised=f"run {run.id} ended at {moment(run.ended.position, facts)}, and does nothing more after that",
+            promised=f"run {run.id} ended at {moment(run.ended.position, facts)} and does no further work",
             found=f"{event.subject} began after the end of the run",
             evidence=tuple(sorted({*evidence(facts, run), event.position})),
             actual=rows_text(facts.markers.get(run.id, ())),
@@ -67,7 +67,7 @@ def _works_on(run: Run, facts: Facts) -> Iterator[Violation]:
 
 
 def _dropped(run: Run, stop: Stop, facts: Facts) -> bool:
-    """Whether a stop was told that there is no such run, while there was."""
+    """Returns True if the answer to a stop is ``unknown`` although the run was accepted before."""
     accepted, delivered = run.accepted.position, stop.delivered.position
     return stop.answer == "unknown" and delivered > accepted and not facts.crashed_between(accepted, delivered)
 
@@ -77,38 +77,38 @@ def _over(run: Run, facts: Facts) -> bool:
 
 
 def _judge_unended(run: Run, stop: Stop, facts: Facts) -> Finding:
-    """Judges a stopped run whose end nobody saw."""
+    """Judges a stopped run without an announced end and without a terminal."""
     quiet = facts.of(QuietReached)
     if facts.cut is not None or not quiet:
         return Unsure(f"the case was cut off before run {run.id} could end")
     if facts.crashed_between(stop.delivered.position, NEVER):
-        return Unsure(f"the server was killed before run {run.id} could end")
-    found = f"nothing can happen any more, and run {run.id} has not ended"
+        return Unsure(f"the server crashed before run {run.id} could end")
+    found = f"the case is at rest, and run {run.id} has not ended"
     return _bad_stop(run, stop, f"run {run.id} ends after its stop", found, facts, quiet[-1])
 
 
 def _judge_stopped(run: Run, stop: Stop, facts: Facts) -> Finding:
-    """Judges how a stopped run came to its end."""
+    """Judges the end of a stopped run."""
     if went_on(run, stop, facts):
-        found = f"the run carried on and ended {how_ended(*end_of(run, facts))}"
+        found = f"the run continued and ended {how_ended(*end_of(run, facts))}"
         return _bad_stop(run, stop, f"run {run.id} ends when it is stopped", found, facts)
     after = next(work_of(run, facts, run.end), None)
     if after is not None:
         found = f"{after.subject} began after the end of the stopped run"
-        return _bad_stop(run, stop, f"run {run.id} does nothing more once its end is announced", found, facts, after)
+        return _bad_stop(run, stop, f"run {run.id} does no further work after its announced end", found, facts, after)
     left = _not_taken_back(run, facts)
     if left:
-        promised = f"a rollback takes back everything that run {run.id} brought"
+        promised = f"a rollback removes all output of run {run.id}"
         return _bad_stop(run, stop, promised, f"the journal still holds {row_text(left[0])}", facts, rows=left)
     waited_ns = _waited_ns(run, stop, facts)
     if waited_ns > STOP_BOUND_NS:
-        found = f"the end came {waited_ns / MS:g} ms later, and nothing that the script does explains it"
+        found = f"the end came {waited_ns / MS:g} ms later, and no event of the script explains the delay"
         return _bad_stop(run, stop, f"run {run.id} ends within {STOP_BOUND_NS / MS:g} ms of its stop", found, facts)
     return HELD
 
 
 def _not_taken_back(run: Run, facts: Facts) -> tuple[Item, ...]:
-    """Returns what the journal still shows of the model and its tools in a run that ended as rolled back."""
+    """Returns the rows of the model and its tools that remain of a run that ended as rolled back."""
     if end_of(run, facts)[1] != "rolled_back" or facts.unsettled(run):
         return ()
     return tuple(
@@ -119,7 +119,7 @@ def _not_taken_back(run: Run, facts: Facts) -> tuple[Item, ...]:
 
 
 def _waited_ns(run: Run, stop: Stop, facts: Facts) -> int:
-    """Returns the time to the end of a run from its stop, or from the last thing that the script did for it."""
+    """Returns the time from the stop of a run, or from its last scripted event, to its end, in nanoseconds."""
     if run.ended is None:
         return 0
     scripted = (
@@ -131,14 +131,14 @@ def _waited_ns(run: Run, stop: Stop, facts: Facts) -> int:
 
 
 def _judge_late_stop(run: Run, stop: Stop, facts: Facts) -> Finding:
-    """Judges a stop that came after the end of its run: it changes nothing."""
+    """Judges a stop after the end of its run: it changes nothing."""
     markers = facts.markers.get(run.id, ())
     announced = end_of(run, facts)[0]
-    # two terminals are the business of one-terminal-per-run
+    # two terminals are reported by one-terminal-per-run
     changed = [m for m in markers if len(markers) == 1 and m.state == "interrupted" and m.cause in ("stopped", None)]
     if announced != "interrupted" and changed:
         promised = f"run {run.id} had ended {announced} before this stop, which changes nothing"
-        return _bad_stop(run, stop, promised, f"the journal says {row_text(changed[0])}", facts)
+        return _bad_stop(run, stop, promised, f"the journal holds {row_text(changed[0])}", facts)
     return HELD
 
 
@@ -149,7 +149,7 @@ def _judge_unnamed(run: Run, facts: Facts) -> Iterator[Finding]:
     if state != "interrupted" or cause not in ("stopped", "rolled_back"):
         yield from (HELD for _ in others[:1])
         return
-    # losing a reader is not a stop either, but that is the business of disconnect-is-not-stop
+    # the loss of a reader is reported by disconnect-is-not-stop
     left = any(during(event, run) for event in readers_gone(facts))
     if (left and not others) or cancelled_by_start(run, facts):
         return
@@ -188,7 +188,7 @@ def _bad_stop(
 
 
 def disconnect_is_not_stop(facts: Facts) -> Iterator[Finding]:
-    """Judges every run during which a reader went away, and every journal that was read before and after."""
+    """Judges every run during which a reader detached, and every journal that was read before and after."""
     aways = readers_gone(facts)
     if not aways:
         return
@@ -201,8 +201,8 @@ def disconnect_is_not_stop(facts: Facts) -> Iterator[Finding]:
     for taken in taken_by_disconnect(facts):
         yield Violation(
             invariant="disconnect-is-not-stop",
-            promised="the journal stays as it is when a reader goes away",
-            found="a row that had been there is gone or changed afterwards",
+            promised="the journal stays the same when a reader detaches",
+            found="a row is gone or changed afterwards",
             evidence=(taken.before.position, taken.away.position, taken.after.position),
             expected=(row_text(taken.item),),
             actual=tuple(
@@ -222,7 +222,7 @@ def _judge_left_run(run: Run, away: Event, facts: Facts) -> Finding:
         return HELD
     return Violation(
         invariant="disconnect-is-not-stop",
-        promised=f"nobody stopped run {run.id}: a reader went away at {moment(away.position, facts)}, and that is all",
+        promised=f"a reader detached at {moment(away.position, facts)}, and no user stopped run {run.id}",
         found=f"run {run.id} ended {how_ended(state, cause)}",
         evidence=evidence(facts, run, away.position),
         actual=rows_text(facts.markers.get(run.id, ())),
@@ -232,37 +232,37 @@ def _judge_left_run(run: Run, away: Event, facts: Facts) -> Finding:
 
 def _cancels_on_disconnect(history: History) -> str:
     cancels = history.policies.get("disconnect") == "cancel"
-    return "the policy in force is that a disconnect cancels the run" if cancels else ""
+    return "by policy a disconnect cancels the run" if cancels else ""
 
 
 STOPS: tuple[Invariant, ...] = (
     Invariant(
         id="stop-ends-run",
         family="runs",
-        statement="A stop ends the run that it names, within a bound, and no other; "
-        "for an ended run it changes nothing.",
+        statement="A stop ends the run that it names within a bound, and no other run; "
+        "a stop of an ended run changes nothing.",
         judge=stop_ends_run,
         explain=Explanation(
-            meaning="From the moment a run is accepted a stop reaches it: before the model is called, in a stream, in "
-            "a tool, and while it is already stopping. The run comes to an announced end soon and no run that was not "
-            "named ends as stopped. A run that has ended, in whichever way, does no further work, and one that was "
-            "rolled back leaves nothing that the model or its tools said.",
+            meaning="From its acceptance on, a stop reaches a run: before the model call, in a stream, in a tool, and "
+            "while the run is stopping. The run reaches an announced end within the bound, and only named runs end as "
+            "stopped. An ended run does no further work, and a run that was rolled back leaves no rows of the model "
+            "and its tools.",
             example="Stop arrives between admission and the first model call, finds no handle to cancel, and is "
-            "dropped; the page shows idle while the run edits files.",
-            usual_cause="The handle for stopping is registered by the worker after the run was accepted, or belongs "
-            "to the session instead of the run.",
+            "dropped; the page displays idle while the run edits files.",
+            usual_cause="The worker registers the handle for stopping after the run was accepted, or the handle "
+            "belongs to the session, not to the run.",
             cases=("cline/cline#14357",),
         ),
     ),
     Invariant(
         id="disconnect-is-not-stop",
         family="runs",
-        statement="A reader that goes away neither ends a run nor changes the journal.",
+        statement="A reader that detaches neither ends a run nor changes the journal.",
         judge=disconnect_is_not_stop,
         unclaimed=_cancels_on_disconnect,
         explain=Explanation(
-            meaning="Closing a tab, losing the network and reloading look alike to a server and say nothing about what "
-            "the person wants. Only an explicit stop ends a run, unless the policy of the scenario says otherwise.",
+            meaning="A closed tab, a lost network and a reload look the same to a server and do not express a wish of "
+            "the user. Only an explicit stop ends a run, unless the policy of the scenario says otherwise.",
             example="The page is reloaded in mid-answer; the server sees the connection close and cancels the run.",
             usual_cause="The run lives inside the request that streams it, so it is cancelled with that request.",
             cases=("vercel/resumable-stream#19", "vercel/ai#15091"),

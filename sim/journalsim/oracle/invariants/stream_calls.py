@@ -1,4 +1,4 @@
-"""What a page shows of tool calls, and of the questions that wait for a person."""
+"""Tool calls on a page, and questions that wait for a user."""
 
 from __future__ import annotations
 
@@ -19,39 +19,39 @@ Row = tuple[str, str]
 
 
 def calls_displayed(facts: Facts, view: EventOf[ClientView], read: EventOf[JournalRead]) -> Finding:
-    """Judges the calls and results on a page: those that an undisturbed reader was told of, each result with its call.
+    """Judges the calls and results on a page: the page displays those of the reference reader, and calls of results.
 
-    What does not last, as what a failed attempt asked for, may be there or not.
+    Rows that the journal holds only for a time, as of a failed attempt, may be there or not.
     """
-    published = [event.data for event in facts.of(FramePublished) if event.data.frame in _CALLS]
-    told = {(_CALLS[data.frame], data.call_id or ""): True for data in published}
-    kept, shown = _rows(read.data.items), _rows(view.data.items)
+    frames = [event.data for event in facts.of(FramePublished) if event.data.frame in _CALLS]
+    published = {(_CALLS[data.frame], data.call_id or ""): True for data in frames}
+    stored, displayed = _rows(read.data.items), _rows(view.data.items)
     once_there = {row: True for look in facts.reads[view.data.session] for row in _rows(look.data.items)}
-    bare = [("tool_call", call) for kind, call in shown if kind == "tool_result"]
-    missing = next((row for row in kept if (row in told or row in bare) and row not in shown), None)
-    stray = next((row for row in shown if row not in told and row not in once_there), None)
+    bare = [("tool_call", call) for kind, call in displayed if kind == "tool_result"]
+    missing = next((row for row in stored if (row in published or row in bare) and row not in displayed), None)
+    stray = next((row for row in displayed if row not in published and row not in once_there), None)
     wrong = missing or stray
     if wrong is None:
         return HELD
     kind, call = wrong[0].replace("_", " "), wrong[1]
     return Violation(
         invariant="replay-equals-live",
-        promised="a page that reattaches shows the same tool calls as an undisturbed reader",
-        found=f"{view.actor} shows {'no' if missing else 'a'} {kind} {call}, and "
-        f"{'an' if missing else 'no'} undisturbed reader does",
+        promised="a page that reattaches displays the same tool calls as the reference reader",
+        found=f"{view.actor} {'does not display' if missing else 'displays'} {kind} {call}, and the "
+        f"reference reader {'does' if missing else 'does not'}",
         evidence=(view.position, read.position),
         subject=call,
     )
 
 
 def calls_at_work(facts: Facts, view: EventOf[ClientView]) -> list[str]:
-    """Returns the calls of which a page shows no result, and the journal holds one."""
+    """Returns the calls whose result the journal holds and the page does not display."""
     read = facts.final_reads.get(view.data.session)
-    if read is None or facts.history.policies.get("orphans") == "on_read":  # which adds results that nobody was told of
+    if read is None or facts.history.policies.get("orphans") == "on_read":  # which adds results without a frame
         return []
-    kept, shown = _rows(read.data.items), _rows(view.data.items)
-    open_ones = (call for kind, call in shown if kind == "tool_call" and ("tool_result", call) not in shown)
-    return [call for call in open_ones if ("tool_result", call) in kept]
+    stored, displayed = _rows(read.data.items), _rows(view.data.items)
+    open_ones = (call for kind, call in displayed if kind == "tool_call" and ("tool_result", call) not in displayed)
+    return [call for call in open_ones if ("tool_result", call) in stored]
 
 
 def _rows(items: Iterable[Item]) -> list[Row]:
@@ -62,12 +62,12 @@ def _rows(items: Iterable[Item]) -> list[Row]:
 
 
 def questions_displayed(facts: Facts, view: EventOf[ClientView], runs: Collection[str]) -> Finding:
-    """Judges which questions a page shows, whose stream is open, when nothing happens any more.
+    """Judges the questions of a page with an open stream, at rest.
 
     Args:
-        facts: of the history.
-        view: what the page shows.
-        runs: that are under way in its session.
+        facts: the facts of the history.
+        view: the view of the page.
+        runs: the active runs of its session.
     """
     waiting: dict[str, str] = {}
     for event in facts.of(FramePublished):
@@ -81,7 +81,7 @@ def questions_displayed(facts: Facts, view: EventOf[ClientView], runs: Collectio
         return HELD
     return Violation(
         invariant="replay-equals-live",
-        promised="a page whose stream is open shows every question that waits for an answer, and no other",
+        promised="a page with an open stream displays every question that waits for an answer, and no other",
         found=f"{view.actor} {'does not ask' if missing else 'asks'} about {wrong}, which "
         f"{'waits' if missing else 'does not wait'} for an answer",
         evidence=(view.position,),
@@ -90,11 +90,11 @@ def questions_displayed(facts: Facts, view: EventOf[ClientView], runs: Collectio
 
 
 def _open_questions(facts: Facts, view: EventOf[ClientView]) -> tuple[list[str], dict[str, str]]:
-    """Returns the calls that the page's history showed as open, and those of which the stream said that they wait."""
+    """Returns the open calls in the history that the page read, and the waiting calls from the stream."""
     by_history: list[str] = []
     by_stream: dict[str, str] = {}
-    told = facts.index.in_order(ClientReloaded, ClientControl, ClientApplied)
-    for data in (event.data for event in told if event.actor == view.actor):
+    events = facts.index.in_order(ClientReloaded, ClientControl, ClientApplied)
+    for data in (event.data for event in events if event.actor == view.actor):
         if isinstance(data, ClientApplied):
             _take(by_stream, data)
         elif isinstance(data, ClientReloaded):
@@ -107,7 +107,7 @@ def _open_questions(facts: Facts, view: EventOf[ClientView]) -> tuple[list[str],
 
 
 def _take(questions: dict[str, str], data: ClientApplied | FramePublished) -> None:
-    """Takes a frame into what waits for an answer, by call with its run."""
+    """Applies a frame to the open questions, runs by call id."""
     frame, call = data.frame, data.call_id or ""
     if frame == "approval.requested":
         questions[call] = data.run or ""

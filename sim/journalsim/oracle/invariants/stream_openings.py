@@ -1,4 +1,4 @@
-"""Whether what an answer says of itself is true: how it took the cursor, which run it is about, what is under way."""
+"""The truth of the first event of an answer: how it took the cursor, its run, and the open message."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ class _Opening:
     """One answer that says how it took the cursor.
 
     Attributes:
-        client: whose.
-        control: what it says.
-        cursor: that was sent; empty for none.
+        client: name of the client.
+        control: the first event.
+        cursor: the cursor of the request; empty without one.
         begin: position of the request.
-        end: position of the first thing that was told; what changed between the two may be told either way.
-        frames: that follow, with their positions.
-        runs: of the session, accepted before the request.
-        active: those of them that were under way all the time.
+        end: position of the first event; the answer may show a change between the two or not.
+        frames: the frames that follow, with their positions.
+        runs: the runs of the session that were accepted before the request.
+        active: the runs that were active from request to first event.
     """
 
     client: str
@@ -44,7 +44,7 @@ class _Opening:
 
 
 def untruths(facts: Facts, connection: Connection) -> Iterator[str]:
-    """Yields what an answer says of itself and is not so; in real time nobody knows what was true at that moment."""
+    """Yields the false claims of the first event of an answer; none in real time, where the order is unknown."""
     opening = _opening(facts, connection)
     if opening is not None and facts.history.capabilities.clock != "real":
         yield from _about_the_run(facts, opening)
@@ -77,17 +77,17 @@ def _about_the_run(facts: Facts, opening: _Opening) -> Iterator[str]:
     if control.attachment == "finished" and active:
         yield f"the answer to {client} says that {active[0].id} has ended, and it has not"
     if control.run_id is None and active:
-        yield f"the answer to {client} names no run, and {active[0].id} is under way"
+        yield f"the answer to {client} names no run, and {active[0].id} is active"
     if active and any(run.id == control.run_id and run.end < opening.begin for run in opening.runs):
-        yield f"the answer to {client} is about {control.run_id}, which has ended, and {active[0].id} is under way"
+        yield f"the answer to {client} is about {control.run_id}, which has ended, and {active[0].id} is active"
 
 
-# --- the message under way -----------------------------------------------------------------------
+# --- the open message ----------------------------------------------------------------------------
 
 
 @define
 class _Message:
-    """When readers were told of a message: of its run, first, and that it had ended."""
+    """The run of a message, and the positions of its first and its closing frame."""
 
     run: str | None
     opened: int
@@ -98,20 +98,20 @@ def _about_the_message(facts: Facts, opening: _Opening) -> Iterator[str]:
     client, named, about = opening.client, opening.control.message_id, opening.control.run_id
     messages = facts.once(_messages)
     if named is not None:
-        shown = messages.get(named)
-        if shown is None or shown.opened > opening.end or shown.closed < opening.begin:
-            yield f"the answer to {client} says that {named} is under way, and it is not"
-        elif shown.run != about:
-            yield f"the answer to {client} is about {about}, and {named} is of another run"
+        known = messages.get(named)
+        if known is None or known.opened > opening.end or known.closed < opening.begin:
+            yield f"the answer to {client} says that {named} is open, and it is not"
+        elif known.run != about:
+            yield f"the answer to {client} is about {about}, and {named} belongs to another run"
     elif facts.once(_names_messages) and any(run.id == about for run in opening.active):
         mine = {ref: one for ref, one in messages.items() if one.run == about and one.opened < opening.begin}
         grows = next((ref for ref, one in mine.items() if one.closed > opening.end), None)
         if grows is not None:
-            yield f"the answer to {client} names no message, and {grows} is under way"
+            yield f"the answer to {client} names no message, and {grows} is open"
 
 
 def _names_messages(facts: Facts) -> bool:
-    """Whether this system names the message under way at all: it may leave that to the frames."""
+    """Returns True if any answer of this system names the open message; naming it is optional."""
     return any(link.opened is not None and link.opened.message_id is not None for link in facts.once(connections))
 
 
@@ -125,69 +125,69 @@ def _messages(facts: Facts) -> Mapping[str, _Message]:
     return found
 
 
-# --- what is asked for by policy -----------------------------------------------------------------
+# --- policies ------------------------------------------------------------------------------------
 
 
 def _against_the_policy(facts: Facts, opening: _Opening) -> Iterator[str]:
     policies, control, cursor = facts.history.policies, opening.control, opening.cursor
     other = {"restart": "gap", "gap": "restart"}.get(str(policies.get("bad_cursor")))
-    there = any(not facts.rewritten(run.session, run.asked) for run in opening.runs)  # to begin anew with
+    there = any(not facts.rewritten(run.session, run.asked) for run in opening.runs)  # a run to replay
     if there and control.attachment == other and _means_nothing(facts, cursor):
-        yield f"the cursor {cursor!r:.60} means nothing, and the answer is a {other}"
+        yield f"the cursor {cursor!r:.60} is invalid, and the answer is a {other} against the policy"
     whole = policies.get("reattach") == "whole_turn"
     if whole and control.attachment in _GOES_ON and not control.whole_turn and _something_follows(facts, opening):
-        yield f"what follows {cursor!r:.60} comes without the beginning of its run"
+        yield f"the answer to the cursor {cursor!r:.60} does not replay the run from its start"
 
 
 def _means_nothing(facts: Facts, cursor: str) -> bool:
-    """Whether a cursor is none, is of a run that nobody knows, or is ahead of everything that was ever told of it."""
+    """Returns True if a cursor is malformed, names an unknown run, or is ahead of every place of its run."""
     place = parsed(cursor)
     if place is None or place[0] not in facts.runs:
         return True
-    return all(place > told for told in facts.once(_places) if told[0] == place[0])
+    return all(place > other for other in facts.once(_places) if other[0] == place[0])
 
 
 def _something_follows(facts: Facts, opening: _Opening) -> bool:
-    """Whether something of the cursor's run had been told behind it."""
+    """Returns True if the run of the cursor had a later place before the request."""
     place = parsed(opening.cursor)
-    told = facts.once(_places).items()
-    return place is not None and any(o > place for o, at in told if o[0] == place[0] and at < opening.begin)
+    places = facts.once(_places).items()
+    return place is not None and any(o > place for o, at in places if o[0] == place[0] and at < opening.begin)
 
 
-# --- where a run begins --------------------------------------------------------------------------
+# --- the start of a run --------------------------------------------------------------------------
 
 
 def _about_the_beginning(facts: Facts, opening: _Opening) -> Iterator[str]:
-    """Judges that a run comes from its beginning where that is said, none before it begins, and none for nothing."""
+    """Judges that a declared replay starts with the run, that no run starts early, and that no ended run repeats."""
     if facts.crashes:
-        return  # what was announced before them need not be all that had happened
+        return  # frames before a crash may be incomplete
     begun = facts.once(_begun)
     place = parsed(opening.cursor) or ("", 0, 0)
     since = facts.once(_places).get(place, 0) if opening.control.attachment in _GOES_ON else 0
     ended = [run.id for run in opening.runs if run.end < since and run.id != place[0]]
-    told: dict[str, None] = {}
+    seen: dict[str, None] = {}
     known = facts.once(_messages)
     for frame, position in opening.frames:
         if frame.message_id is not None and frame.message_id not in known:
-            continue  # of a bubble that is made up another judge speaks
-        run, first = frame.run_id, frame.run_id not in told
+            continue  # an invented message is reported by single-visible-source
+        run, first = frame.run_id, frame.run_id not in seen
         begins = frame.kind == "run.started"
         if first and opening.control.whole_turn and not begins and run in begun:
-            yield f"{opening.client} is told {run} from its beginning, and the first is {frame.kind}"
+            yield f"the answer to {opening.client} replays {run} from its start, and its first frame is {frame.kind}"
         if first and run in ended:
-            yield f"{opening.client} is told {run} again, which had ended before the cursor"
+            yield f"{opening.client} receives {run} again, which had ended before the cursor"
         if begins and position < begun.get(run, 0):
-            yield f"{opening.client} is told that {run} begins, and it waits"
-        told[run] = None
+            yield f"{opening.client} receives the start of {run}, and the run has not started"
+        seen[run] = None
 
 
 def _begun(facts: Facts) -> Mapping[str | None, int]:
-    """Returns when each run was announced to begin."""
+    """Returns the position of the announced start of each run."""
     return {event.run: event.position for event in facts.of(FramePublished) if event.data.frame == "run.started"}
 
 
 def _places(facts: Facts) -> Mapping[tuple[str, int, int], int]:
-    """Returns when each place was given out first, with a frame or with a history."""
+    """Returns the first position of each place of a run, sent with a frame or with a history."""
     frames = ((one.event.id, one.position) for link in facts.once(connections) for one in link.sent)
     published = ((event.data.event_id, event.position) for event in facts.of(FramePublished))
     with_history = ((read.data.cursor, read.position) for read in facts.of(JournalRead))

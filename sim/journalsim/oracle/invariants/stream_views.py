@@ -1,4 +1,4 @@
-"""Promises about what a page shows: the same as an undisturbed reader, each message once, and the end."""
+"""The invariants of pages: a page displays the same as the reference reader, each message once, and every end."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ from journalsim.oracle.invariants.verdict import Violation
 
 
 def _live_texts(facts: Facts) -> Mapping[str, tuple[str, ...]]:
-    """Returns per message what an undisturbed reader shows of it in the end: deltas together, then the closing text."""
+    """Returns per message the texts of the reference reader: all deltas joined, and the closing text."""
     texts: dict[str, tuple[str, str]] = {}
     for event in facts.of(FramePublished):
         message, frame = event.data.message or "", event.data.frame
@@ -54,18 +54,18 @@ def replay_equals_live(facts: Facts) -> Iterator[Finding]:
     texts = facts.once(_live_texts)
     wrong: dict[tuple[str, str], None] = {}
     for event in facts.of(ClientApplied):
-        shown, message = event.data.view.text if event.data.view is not None else None, event.data.message or ""
-        if not shown or message not in texts or (event.actor, message) in wrong:
+        displayed, message = event.data.view.text if event.data.view is not None else None, event.data.message or ""
+        if not displayed or message not in texts or (event.actor, message) in wrong:
             continue
-        if any(text.startswith(shown) for text in texts[message]):
+        if any(text.startswith(displayed) for text in texts[message]):
             yield HELD
             continue
         wrong[event.actor, message] = None
         whole = max(texts[message], key=len)
         yield Violation(
             invariant="replay-equals-live",
-            promised="a page that reattaches never shows what an undisturbed reader does not",
-            found=f"{event.actor} shows {shown!r:.90} of {message}, an undisturbed reader {whole!r:.90}",
+            promised="a page that reattaches displays only text that the reference reader displays",
+            found=f"{event.actor} displays {displayed!r:.90} of {message}, the reference reader {whole!r:.90}",
             evidence=(event.position,),
             subject=message,
         )
@@ -74,8 +74,8 @@ def replay_equals_live(facts: Facts) -> Iterator[Finding]:
 
 
 def _at_the_end(facts: Facts) -> Iterator[Finding]:
-    for client, shown in facts.once(views).items():
-        view = settled_view(shown)
+    for client, page in facts.once(views).items():
+        view = settled_view(page)
         read = facts.final_reads.get(view.data.session) if view is not None else None
         if view is None or read is None:
             continue
@@ -94,8 +94,8 @@ def _at_the_end(facts: Facts) -> Iterator[Finding]:
             continue
         yield Violation(
             invariant="replay-equals-live",
-            promised="a page that reattaches shows in the end what the journal holds",
-            found=f"{client} shows {_listed(ours)}, the journal holds {_listed(theirs)}",
+            promised="a page that reattaches displays at the end the messages of the journal",
+            found=f"{client} displays {_listed(ours)}, the journal holds {_listed(theirs)}",
             evidence=(view.position, read.position),
             expected=tuple(f"{state} {text!r}" for text, state in theirs),
             actual=tuple(f"{state} {text!r}" for text, state in ours),
@@ -103,71 +103,71 @@ def _at_the_end(facts: Facts) -> Iterator[Finding]:
 
 
 def _page_items(view: EventOf[ClientView], facts: Facts) -> tuple[Item, ...]:
-    """Returns what a page shows, without what any reader shows and the journal lacks: that is lost, not badly told."""
-    shows = facts.once(reference_messages)
+    """Returns the items of a page, without items that the reference reader displays too and the journal lost."""
+    displayed = facts.once(reference_messages)
     read = facts.final_reads.get(view.data.session)
     items = as_states(view.data.items)
     if read is None:
         return items
-    kept = {item.id: True for item in facts.items(read)}
-    told = (item for item in items if item.id in kept or item.id not in shows)
-    return tuple(item for item in told if item.id not in kept or not _unpublished(item, facts))
+    stored = {item.id: True for item in facts.items(read)}
+    own = (item for item in items if item.id in stored or item.id not in displayed)
+    return tuple(item for item in own if item.id not in stored or not _unpublished(item, facts))
 
 
 def _expected_items(read: EventOf[JournalRead], view: EventOf[ClientView], facts: Facts) -> tuple[Item, ...]:
-    """Returns the rows of the journal, in the words that the page was told: what it holds besides is its own affair."""
-    told = facts.once(final_texts)
-    shown = {item.id: item.text for item in view.data.items}
+    """Returns the rows of the journal with their last published text; rows that were never published are ignored."""
+    closing = facts.once(final_texts)
+    page = {item.id: item.text for item in view.data.items}
     return tuple(
-        evolve(item, text=shown[item.id]) if item.id in shown and shown[item.id] == told.get(item.id or "") else item
+        evolve(item, text=page[item.id]) if item.id in page and page[item.id] == closing.get(item.id or "") else item
         for item in facts.items(read)
         if not _unpublished(item, facts)
     )
 
 
 def _unpublished(item: Item, facts: Facts) -> bool:
-    shows = facts.once(reference_messages)
-    return bool(shows) and item.id is not None and item.id not in shows
+    displayed = facts.once(reference_messages)
+    return bool(displayed) and item.id is not None and item.id not in displayed
 
 
 def _undecided(facts: Facts, view: EventOf[ClientView]) -> str:
-    """Says why a page may differ from the journal without anybody's fault."""
+    """Returns the reason why a page may differ from the journal without a fault; empty if it must not."""
     client = view.actor
     if facts.cut is not None:
         return "the case was cut off"
     if _under_way(facts, view):
         return "a run of the session has not ended"
     if _misled(facts, view):
-        return f"the link told {client} a clean end that was not the server's"
+        return f"the link showed {client} a clean end that the server did not send"
     if _rewritten(facts, view, *facts.of(MaintenanceDone)):
         return "the history was rewritten after the page was opened"
     return ""
 
 
 def _rewritten(facts: Facts, view: EventOf[ClientView], *more: Event) -> bool:
-    """Whether what the page shows was rolled back, or rewritten by ``more``, after its history was read."""
+    """Returns True if a rollback, or an event of ``more``, changed the history after the page read it."""
     reloads = [e.position for e in facts.of(ClientReloaded) if e.actor == view.actor]
     changed = [*more, *(stop for stop in facts.of(StopDelivered) if stop.data.mode == "rollback")]
     return any(event.position > max(reloads, default=-1) for event in changed)
 
 
 def _under_way(facts: Facts, view: EventOf[ClientView]) -> list[str]:
-    """Returns the runs of the page's session that have not ended."""
+    """Returns the active runs of the page's session."""
     return [run.id for run in facts.runs.values() if run.session == view.data.session and run.ended is None]
 
 
 def _has_all(facts: Facts, view: EventOf[ClientView]) -> bool:
-    """Whether the page has an open stream, and has applied the last thing that was written to it."""
+    """Returns True if the page has an open stream and has applied the last frame on it."""
     mine = [connection for connection in facts.once(connections) if connection.client == view.actor]
     last = mine[-1] if mine and view.data.watching else None
     if last is None or last.answered is None or last.answered.data.status != 200 or last.closed or last.cut:
         return False
-    ids = [told.event.id for told in last.sent if told.event.id]
+    ids = [one.event.id for one in last.sent if one.event.id]
     return bool(view.data.cursor == (ids[-1] if ids else last.answered.data.cursor or ""))
 
 
 def _so_far(facts: Facts, view: EventOf[ClientView], runs: Collection[str]) -> Finding:
-    """Judges what a page shows of the messages under way, when nothing happens any more."""
+    """Judges the open messages of a page, at rest."""
     texts: dict[str, str] = {}
     for event in facts.of(FramePublished):
         message, frame = event.data.message or "", event.data.frame
@@ -175,21 +175,22 @@ def _so_far(facts: Facts, view: EventOf[ClientView], runs: Collection[str]) -> F
             texts[message] = texts.get(message, "") + event.data.text
         elif frame in ("message.completed", "message.interrupted", "message.superseded"):
             texts.pop(message, None)
-    shown = {item.id: item.text for item in view.data.items}
-    short = next((message for message, text in texts.items() if shown.get(message, "") != text), None)
+    page = {item.id: item.text for item in view.data.items}
+    short = next((message for message, text in texts.items() if page.get(message, "") != text), None)
     if short is None:
         return HELD
     return Violation(
         invariant="replay-equals-live",
-        promised="a page whose stream is open shows as much of a message under way as an undisturbed reader",
-        found=f"{view.actor} shows {shown.get(short, '')!r:.60} of {short}, an undisturbed reader {texts[short]!r:.90}",
+        promised="a page with an open stream displays the same text of an open message as the reference reader",
+        found=f"{view.actor} displays {page.get(short, '')!r:.60} of {short}, "
+        f"the reference reader {texts[short]!r:.90}",
         evidence=(view.position,),
         subject=short,
     )
 
 
 def _misled(facts: Facts, view: EventOf[ClientView]) -> bool:
-    """Whether a link may have told the program a clean end that was not the server's."""
+    """Returns True if a link fault may have shown the client a clean end that the server did not send."""
     return view.data.gave_up == "ended" and any(c.cut for c in facts.once(connections) if c.client == view.actor)
 
 
@@ -200,25 +201,25 @@ def _listed(rows: tuple[tuple[str, str], ...]) -> str:
 REPLAY_EQUALS_LIVE = Invariant(
     id="replay-equals-live",
     family="stream",
-    statement="Wherever a connection breaks, a page that reattaches shows what an undisturbed reader shows.",
+    statement="Wherever a connection breaks, a page that reattaches displays the same as the reference reader.",
     unclaimed=claimed,
     judge=replay_equals_live,
     explain=Explanation(
-        meaning="At every moment the text that a page shows of a message is a beginning of what an undisturbed reader "
-        "shows, and once all is quiet the page shows what the journal holds, or the server has declared a gap and a "
-        "reload shows it. The same goes for tool calls and for questions that wait for a person. Pages whose program "
-        "gave up with an error are judged after their person has reloaded them.",
-        example="The connection breaks after two chunks; the server replays from the start and does not say so, and "
-        'the page shows "HelHello".',
-        usual_cause="The cursor is not looked at, or the bound between replay and live is read before the subscription "
-        "is in place, so that a chunk falls between the two or comes by both.",
+        meaning="The reference reader receives every frame over a connection without faults. At every moment the text "
+        "of a message on a page is a prefix of its text, and at rest the page displays the rows of the journal, or the "
+        "server has declared a gap and a reload displays them. The same holds for tool calls and for questions that "
+        "wait for a user. A page with an error is judged after its user has reloaded it.",
+        example="The connection breaks after two chunks; the server replays from the start without a declared restart, "
+        'and the page displays "HelHello".',
+        usual_cause="The server ignores the cursor, or it reads the bound between replay and live before the "
+        "subscription exists, so that a chunk is lost between the two or comes from both.",
         cases=("TracecatHQ/tracecat#2771", "nesquena/hermes-webui#3005", "nesquena/hermes-webui#3391"),
     ),
 )
 
 
 def single_visible_source(facts: Facts) -> Iterator[Finding]:
-    """Judges every page that was opened with the history and then watched."""
+    """Judges every page that read the history and then attached."""
     opened: dict[str, tuple[Item, ...]] = {}
     wrong: dict[str, None] = {}
     for event in facts.index.in_order(ClientReloaded, ClientApplied):
@@ -234,8 +235,8 @@ def single_visible_source(facts: Facts) -> Iterator[Finding]:
             live = data.message
             yield Violation(
                 invariant="single-visible-source",
-                promised="a message is shown by the history or by the stream, never by both",
-                found=f"{client} shows {twice.text!r:.60} as {twice.id} from the history and as {live}",
+                promised="a message comes from the history or from the stream, never from both",
+                found=f"{client} displays {twice.text!r:.60} as {twice.id} from the history and as {live}",
                 evidence=(event.position,),
                 subject=live,
             )
@@ -249,7 +250,7 @@ def _displays(data: ClientApplied) -> bool:
 
 
 def _displayed_twice(facts: Facts, history: tuple[Item, ...], data: ClientApplied) -> Item | None:
-    """Returns the row of the history that the message of a frame shows a second time."""
+    """Returns the row of the history that a frame displays a second time, or None."""
     live, source = data.message, data.source
     ref = facts.displayed_as.get(live or "")
     for item in history:
@@ -262,13 +263,13 @@ def _displayed_twice(facts: Facts, history: tuple[Item, ...], data: ClientApplie
 
 def _bubbles(facts: Facts, wrong: Mapping[str, None]) -> Iterator[Finding]:
     """Judges the bubbles of each page at the end: one per message."""
-    for client, shown in facts.once(views).items():
-        view = shown[-1]
+    for client, page in facts.once(views).items():
+        view = page[-1]
         if client in wrong or not any(event.actor == client for event in facts.of(ClientReloaded)):
             continue
         refs = facts.refs(view.data.items, view.data.session)
         pairs = [(ref, item) for ref, item in zip(refs, view.data.items, strict=True) if item.kind == "assistant"]
-        # what the journal itself holds twice is told as it is
+        # a page displays duplicates of the journal as they are
         known = [ref for ref, _ in pairs if ref is not None and len(facts.stored(ref)) < 2]
         double = next((item for ref, item in pairs if known.count(ref or "") > 1 and item.text), None)
         if double is None:
@@ -277,25 +278,25 @@ def _bubbles(facts: Facts, wrong: Mapping[str, None]) -> Iterator[Finding]:
         yield Violation(
             invariant="single-visible-source",
             promised="a message is one bubble",
-            found=f"{client} shows {double.text!r:.60} in two bubbles",
+            found=f"{client} displays {double.text!r:.60} in two bubbles",
             evidence=(view.position,),
             subject=double.id,
         )
 
 
 def _made_up(facts: Facts) -> Iterator[Finding]:
-    """Judges the empty bubbles of each page at the end: each must be a message that somebody has heard of."""
+    """Judges the empty bubbles of each page at the end: a frame or a read must hold their message."""
     known: dict[str | None, None] = {event.data.message: None for event in facts.of(FramePublished)}
     known |= {item.id: None for reads in facts.reads.values() for read in reads for item in read.data.items}
-    for client, shown in facts.once(views).items():
-        empty = [item for item in shown[-1].data.items if item.kind == "assistant" and not item.text]
+    for client, page in facts.once(views).items():
+        empty = [item for item in page[-1].data.items if item.kind == "assistant" and not item.text]
         stray = next((item for item in empty if not item.reasoning and item.id not in known), None)
         if stray is not None:
             yield Violation(
                 invariant="single-visible-source",
                 promised="a bubble is a message of the journal",
-                found=f"{client} shows an empty bubble {stray.id}, which is in neither the journal nor a frame",
-                evidence=(shown[-1].position,),
+                found=f"{client} displays an empty bubble {stray.id}, which neither the journal nor a frame holds",
+                evidence=(page[-1].position,),
                 subject=stray.id,
             )
 
@@ -303,30 +304,30 @@ def _made_up(facts: Facts) -> Iterator[Finding]:
 SINGLE_VISIBLE_SOURCE = Invariant(
     id="single-visible-source",
     family="stream",
-    statement="A page that reads the history and then attaches shows every message once.",
+    statement="A page that reads the history and then attaches displays every message once.",
     unclaimed=claimed,
     judge=single_visible_source,
     explain=Explanation(
-        meaning="At any moment a message comes to a page from the history or from the stream. The page can tell that "
-        "both mean the same message, because it has the same id in both, or the stream says which run it begins anew.",
-        example="A tab is reloaded in the middle of an answer: the history shows the text so far, and the stream "
-        "brings it again in a bubble of its own.",
-        usual_cause="The history gives a message another id than the stream, or holds open messages while "
-        "the stream replays them as well.",
+        meaning="At any moment a page takes a message from the history or from the stream. It can match the two, "
+        "because the message has the same id in both, or because the stream names the run that it replays.",
+        example="A tab is reloaded in the middle of an answer: the history holds the text so far, and the stream "
+        "sends it again as another bubble.",
+        usual_cause="The history gives a message another id than the stream, or holds open messages that "
+        "the stream replays too.",
         cases=("TracecatHQ/tracecat#2771", "nesquena/hermes-webui#3160"),
     ),
 )
 
 
 def stream_terminates(facts: Facts) -> Iterator[Finding]:
-    """Judges every answer, and every page that watched a run to its end."""
+    """Judges every answer to a stream request, and every page that watched a run to its end."""
     yield from _left_off(facts)
     for event in facts.of(StreamEndless):
-        after_end = event.data.after_end  # 0: closed by our bound on connections, while there was something to watch
+        after_end = event.data.after_end  # 0: the harness's bound on connections closed it, while a run was active
         if after_end and _refused(facts, event):
-            yield HELD  # there is a program that takes no answer for an end
+            yield HELD  # some clients reconnect after every answer
         elif after_end > 1 and facts.runs:
-            yield _endless(f"{event.actor} asked {event.data.connections} times and was never told to stop", event)
+            yield _endless(f"{event.actor} asked {event.data.connections} times and received no final status", event)
     quiet = facts.of(QuietReached)
     if not quiet or facts.cut is not None or quiet[-1].data.unfinished:
         return
@@ -337,14 +338,14 @@ def stream_terminates(facts: Facts) -> Iterator[Finding]:
             continue
         down = (*facts.of(ServerCrashed), *facts.of(ServerShutDown))
         if connection.closed is not None or any(event.position > answered.position for event in down):
-            yield HELD  # a process takes its connections with it
+            yield HELD  # a process that ends closes its connections
         else:
             yield _endless(f"the stream of {connection.client} is open although every run has ended", answered)
     yield from _page_ends(facts, over)
 
 
 def _refused(facts: Facts, endless: EventOf[StreamEndless]) -> bool:
-    """Whether an answer to this client said that there is nothing to watch, since nothing was."""
+    """Returns True if a client received 204 or an error status after every run had ended."""
     client, position = endless.actor, endless.position
     answers = [e for e in facts.of(StreamAnswered) if e.data.client == client and e.position < position]
     return any(e.data.status == 204 or 400 <= e.data.status < 500 for e in answers[-endless.data.after_end :])
@@ -359,33 +360,33 @@ def _published(facts: Facts) -> Mapping[str, tuple[EventOf[FramePublished], ...]
 
 
 def _left_off(facts: Facts) -> Iterator[Finding]:
-    """Judges that no server ends an answer as if all were said, while it has more to say of a run under way."""
+    """Judges that the server ends no answer cleanly while it has more frames of an active run."""
     published = facts.once(_published)
     for connection in facts.once(connections):
         answered, closed = connection.answered, connection.closed
         if answered is None or answered.data.status != 200 or closed is None or closed.data.why != "ended":
             continue
         session = answered.data.session
-        told = [one.position for one in connection.sent if isinstance(one.means, Frame)]
-        last = max(told, default=answered.position)  # of a run that begins later it had nothing to say
+        positions = [one.position for one in connection.sent if isinstance(one.means, Frame)]
+        last = max(positions, default=answered.position)  # runs that start later had no frames yet
         frames = [published.get(run.id, ()) for run in facts.runs.values() if run.session == session]
         later = next((f[-1] for f in frames if f and f[0].position < last < closed.position < f[-1].position), None)
         if later is not None and not connection.gap and not facts.crashed_between(closed.position, later.position):
-            found = f"the answer to {connection.client} ends, and then {later.data.frame} of {later.run} is told"
+            found = f"the answer to {connection.client} ended before {later.data.frame} of {later.run} was sent"
             yield evolve(_endless(found, closed), evidence=(closed.position, later.position))
 
 
 def _page_ends(facts: Facts, over: set[str]) -> Iterator[Finding]:
-    """Judges whether pages that watched know that nothing is under way any more."""
-    for client, shown in facts.once(views).items():
-        view = settled_view(shown)
+    """Judges that pages display no message and no tool call as open after all runs have ended."""
+    for client, page in facts.once(views).items():
+        view = settled_view(page)
         if view is None or view.data.session not in over or _misled(facts, view) or _rewritten(facts, view):
             continue
         still = [item for item in _page_items(view, facts) if item.state == "open" and item.kind == "assistant"]
         if still:
-            yield _endless(f"{client} shows {still[0].text!r:.60} as still open, its run has ended", view)
+            yield _endless(f"{client} displays {still[0].text!r:.60} as open, but its run has ended", view)
         elif calls := calls_at_work(facts, view):
-            yield _endless(f"{client} shows the tool call {calls[0]} as still at work", view)
+            yield _endless(f"{client} displays tool call {calls[0]} as running, but it has ended", view)
         elif view.data.items:
             yield HELD
 
@@ -393,7 +394,7 @@ def _page_ends(facts: Facts, over: set[str]) -> Iterator[Finding]:
 def _endless(found: str, event: Event) -> Violation:
     return Violation(
         invariant="stream-terminates",
-        promised="every stream of a run that has ended comes to its end, and the page learns it",
+        promised="every stream of an ended run ends, and the page displays the end",
         found=found,
         evidence=(event.position,),
     )
@@ -402,17 +403,17 @@ def _endless(found: str, event: Event) -> Violation:
 STREAM_TERMINATES = Invariant(
     id="stream-terminates",
     family="stream",
-    statement="Every stream of a run that has ended comes to its end, and every page that watches learns it.",
+    statement="Every stream of an ended run ends, and every page that watches displays the end.",
     unclaimed=claimed,
     judge=stream_terminates,
     explain=Explanation(
-        meaning="Whoever attaches to a run that has ended gets its terminal, or 204, and the answer ends. While there "
-        "is more to say it does not end, because a clean end is the end to many programs. A program that reconnects "
-        "after one, as EventSource does, is told 204 sooner or later. No page shows a message as open when its run is "
-        "over.",
+        meaning="A reader that attaches to an ended run receives its terminal, or 204, and the answer ends. An answer "
+        "does not end before the last frame of an active run, because many clients take a clean end as the end of the "
+        "run. A client that reconnects after a clean end, as EventSource does, receives 204 in the end. No page "
+        "displays a message as open after the end of its run.",
         example="A tab reconnects after the end of the run; the server finds the run's channel empty and waits.",
-        usual_cause="Attaching subscribes to a channel whose writer is gone, or one kind of terminal is not among "
-        "those that close the relay.",
+        usual_cause="Attaching subscribes to a channel without a writer, or one kind of terminal does not close the "
+        "relay.",
         cases=("bytedance/deer-flow#4071", "nesquena/hermes-webui#6527", "TracecatHQ/tracecat#2771"),
     ),
 )

@@ -1,4 +1,4 @@
-"""Promises about tool calls: what the model asked for, what was done, and what is recorded of it."""
+"""The invariant ``paired-tool-calls``: each stored tool call has one request and one result."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from journalsim.oracle.invariants.verdict import Violation
 
 
 def paired_tool_calls(facts: Facts) -> Iterator[Finding]:
-    """Judges every tool call that is stored, and every one that a stored completed message asked for."""
+    """Judges every stored tool call, and every tool call of a stored completed message."""
     for message in facts.messages.values():
         yield from _missing_requests(message, facts)
     if _repaired_when_read(facts):
@@ -39,7 +39,7 @@ def _repaired_when_read(facts: Facts) -> bool:
 
 
 def _missing_requests(message: ModelMessage, facts: Facts) -> Iterator[Finding]:
-    """Yields a violation for each call of a completed, stored message that has no row of its own."""
+    """Yields a violation for each call of a stored completed message, if the call has no row."""
     run = facts.runs.get(message.run or "")
     if run is None or message.superseded or not message.calls or not message.completed_before(run.end):
         return
@@ -63,7 +63,7 @@ def _missing_requests(message: ModelMessage, facts: Facts) -> Iterator[Finding]:
             if reason
             else Violation(
                 invariant="paired-tool-calls",
-                promised=f"message {message.ref} asked for tool call {call.call_id} and is stored as completed",
+                promised=f"message {message.ref} requests tool call {call.call_id} and is stored as completed",
                 found=f"the journal does not hold the request {call.call_id}",
                 evidence=evidence(facts, run, done),
                 expected=(
@@ -76,7 +76,7 @@ def _missing_requests(message: ModelMessage, facts: Facts) -> Iterator[Finding]:
 
 
 def _removed(call_id: str, run: Run, facts: Facts) -> bool:
-    """Whether rows of a call had been there and are gone, which is for the judge of changes."""
+    """Returns True if rows of a call were removed after a read: reported by no-clobber or fenced-writer."""
     return any(changed(f"{kind} {call_id}", run.session, facts) for kind in ("tool_call", "tool_result"))
 
 
@@ -88,7 +88,7 @@ class _Pair:
     results: tuple[int, ...]
 
     def fault(self, items: Sequence[Item], together: bool) -> str:
-        """Returns what is wrong with the pair, as the end of a sentence; empty if nothing is."""
+        """Returns the fault of the pair, as the object of "the journal holds"; empty without one."""
         if not self.requests:
             return "a result without a request"
         if len(self.requests) > 1:
@@ -97,7 +97,7 @@ class _Pair:
             return "the request without a result"
         if len(self.results) > 1:
             return f"{len(self.results)} results"
-        begin, end = self.requests[0], self.results[0]  # in the wrong order they are for the judge of the order
+        begin, end = self.requests[0], self.results[0]  # their order is judged by ordered-history
         run_id = items[begin].run_id
         between = [i for i in items[begin:end] if i.kind in ("user", "assistant")]
         between = [i for i in between if together or i.run_id == run_id]
@@ -105,8 +105,8 @@ class _Pair:
 
 
 def _judge_pairs(items: Sequence[Item], seen: Event, facts: Facts) -> Iterator[Finding]:
-    """Judges the calls in a sequence of items that event ``seen`` shows."""
-    # where runs of one session write side by side, their rows may be mixed by policy
+    """Judges the calls in the items of event ``seen``."""
+    # concurrent runs of one session may mix their rows by policy
     together = facts.history.capabilities.concurrent_runs != "keep"
     unwritten = [item.call_id for item in facts.failed_appends]
     faulty = facts.once(faults).get(facts.session(seen), {}) if isinstance(seen.data, JournalRead) else {}
@@ -131,7 +131,7 @@ def _judge_pairs(items: Sequence[Item], seen: Event, facts: Facts) -> Iterator[F
         positions = [e.position for e in (tool.started[:1] if tool is not None else ())]
         yield Violation(
             invariant="paired-tool-calls",
-            promised=f"tool call {call_id} has one request and, right after it, one result",
+            promised=f"tool call {call_id} has one request and, directly after it, one result",
             found=f"{where} holds {fault}",
             evidence=tuple(sorted({*evidence(facts, run, *positions), seen.position})),
             expected=_expected_rows(call_id, pair, items),
@@ -168,13 +168,13 @@ TOOLS: tuple[Invariant, ...] = (
         judge=paired_tool_calls,
         unclaimed=needs("tools"),
         explain=Explanation(
-            meaning="Providers refuse a conversation in which a tool call has no result, so one open call makes the "
-            "session unusable. Whatever way a run ends, each call that the journal holds gets one closure: its "
-            "result, its error, or a flagged abort. It stands after the request and before the next message.",
-            example="The person presses Stop while a tool runs; the request stays without a result, and every later "
-            "message of the session is refused.",
-            usual_cause="The loop over a batch of calls is left by an exception or a break, and the calls that have "
-            "not been answered yet are forgotten.",
+            meaning="Providers refuse a conversation with a tool call without a result, so one open call makes the "
+            "session unusable. However a run ends, each call in the journal gets one closure: its result, its error, "
+            "or a flagged abort. The closure comes after the request and before the next message.",
+            example="The user presses Stop while a tool runs; the request stays without a result, and the provider "
+            "refuses every later message of the session.",
+            usual_cause="An exception or a break leaves the loop over a batch of calls, and the remaining calls get no "
+            "closure.",
             cases=(
                 "aaif-goose/goose#1541",
                 "aaif-goose/goose#1624",

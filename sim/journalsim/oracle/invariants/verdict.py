@@ -1,4 +1,4 @@
-"""What a judge says: verdicts as values."""
+"""Verdicts and violations, as values."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from typing import Literal, TypeAlias, get_args
 from attrs import field, frozen
 
 Grade: TypeAlias = Literal["", "emitted", "received", "accepted", "synced", "sent", "applied"]
-"""How far something had come before it was lost; empty where nothing was."""
+"""How far a lost message or result had come; empty without a loss."""
 
 GRADES: tuple[Grade, ...] = get_args(Grade)
 """From the lightest loss to the worst."""
 
 
 class Status(Enum):
-    """The five possible answers; only two of them are opposites."""
+    """The five possible verdicts."""
 
     HOLDS = "holds"
     VIOLATED = "violated"
@@ -26,18 +26,18 @@ class Status(Enum):
 
 @frozen(kw_only=True)
 class Violation:
-    """One broken promise, with what a person needs to believe it.
+    """One violation, with its evidence.
 
     Attributes:
         invariant: kebab-case id, or ``expect`` for a line of the scenario.
-        promised: what the history shows was promised, one sentence.
-        found: what was found instead, one sentence.
-        evidence: positions of the history events that matter, in order; the last one is where it went wrong.
+        promised: the invariant applied to this history, one sentence.
+        found: the observation that contradicts it, one sentence.
+        evidence: positions of the relevant events, in order; the last one shows the violation.
         expected: journal rows that should be there, one line of text each.
         actual: journal rows that are there, one line of text each.
-        subject: message, call or run concerned.
+        subject: the message, call or run.
         line: line of the scenario file for expectations; 0 otherwise.
-        grade: of a loss, the furthest line that the lost thing had crossed.
+        grade: of a loss, how far the message or result had come.
     """
 
     invariant: str
@@ -53,14 +53,14 @@ class Violation:
 
 @frozen(kw_only=True)
 class Verdict:
-    """The answer of one invariant on one history.
+    """The verdict of one invariant on one history.
 
     Attributes:
-        invariant: its id.
-        status: the answer.
-        violations: what broke, for ``VIOLATED``.
-        reason: for ``NOT_CLAIMED`` and ``UNDECIDED`` why, one phrase.
-        exercised: how many times the promise was put to the test.
+        invariant: the id.
+        status: the verdict.
+        violations: the violations, for ``VIOLATED``.
+        reason: the reason for ``NOT_CLAIMED`` and ``UNDECIDED``, one phrase.
+        exercised: how many times the invariant was tested.
     """
 
     invariant: str
