@@ -118,15 +118,16 @@ class RaceItem(pytest.Item):
 def _text(failure: RaceFailure) -> str:
     from journalsim.oracle.invariants.judge import INVARIANTS
     from journalsim.report.about import About
-    from journalsim.report.text import failure_text, scenario_lines
+    from journalsim.report.text import failure_text, help_lines, scenario_lines
     from journalsim.version import __version__
 
     result = failure.result
-    about = About(version=__version__, rules={name: i.statement for name, i in INVARIANTS.items()})
+    about = About(version=__version__, statements={name: i.statement for name, i in INVARIANTS.items()})
     lines = [scenario_lines(result)]
     lines += ["\n" + failure_text(one, about) for one in result.failures]
     lines += [f"not run: {result.refused}"] if result.refused else []
-    lines += [f"adapter trouble: {what}" for what in result.trouble]
+    lines += [f"adapter error: {what}" for what in result.trouble]
+    lines += help_lines(failure.adapter) if result.trouble else []
     lines += [f"inconclusive: {what}" for what in result.inconclusive]
     return "\n".join(lines)
 

@@ -10,7 +10,7 @@
 
     @given(case=cases())
     @settings(deadline=None)
-    def test_every_promise_holds(case: Plan) -> None:
+    def test_every_invariant_holds(case: Plan) -> None:
         run_case(case, make).check()
 
 A strategy draws everything before the run and nothing inside it.  What it draws is a tape

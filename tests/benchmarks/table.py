@@ -16,8 +16,8 @@ from attrs import frozen
 REPORT = Path(__file__).parents[2] / "reports" / "benchmarks.md"
 HEADER = """# Benchmarks
 
-Figures of one small machine, written by the scripts in `tests/benchmarks/` with `--write`.
-Compare inside a table: every ratio is taken against a yardstick in the same process.
+Measured on one small machine by the scripts in `tests/benchmarks/`, which write this file with `--write`.
+Compare figures of one table only: each ratio is against a yardstick in the same process.
 """
 
 

@@ -56,7 +56,7 @@ class Searched:
         runs: per search, at which case the bug was found; None if it was not.
         limit: cases of a search that found nothing.
         seconds: of processor time, all searches together.
-        others: promises that broke and that the bug does not declare.
+        others: violated invariants that the bug does not declare.
     """
 
     runs: tuple[int | None, ...]
@@ -131,8 +131,8 @@ class Turn:
 
     Attributes:
         cases: run in it.
-        found: the case, of this turn, in which a promise that the bug declares broke; None if none did.
-        others: promises that broke and that the bug does not declare.
+        found: the case, of this turn, that violates an invariant which the bug declares; None if none does.
+        others: violated invariants that the bug does not declare.
     """
 
     cases: int
@@ -157,7 +157,7 @@ class Hunted:
         batches: run so far.
         cases: run so far, up to the one that found it.
         found: whether one did.
-        others: promises that broke and that the bug does not declare.
+        others: violated invariants that the bug does not declare.
     """
 
     bug: Any
@@ -203,11 +203,11 @@ def hunted_section(hunted: Sequence[Hunted], minutes: float, seed: int, jobs: in
         f"`python tests/benchmarks/zoo.py --explore --minutes {minutes:g} -j {jobs} --seed {seed} --write`. "
         f"journalsim {__version__}, {machine('hypothesis')}",
         "",
-        f"All bugs take turns for {minutes:g} minutes; the runs of each up to its find, or in vain.",
+        f"All bugs take turns for {minutes:g} minutes. *runs* is the number of cases until the bug was found.",
         "",
         f"Found: {len(found)} of {len(hunted)}, {100 * len(found) // max(1, len(hunted))} %.",
         "",
-        "| bug | mode | breaks | runs | breaks besides |",
+        "| bug | mode | violates | runs | violates besides |",
         "|---|---|---|---|---|",
     ]
     for one in sorted(hunted, key=lambda one: (one.found, one.cases)):
@@ -234,10 +234,10 @@ def section(rows: Sequence[tuple[Any, Searched]], wall_s: float) -> str:
         "",
         f"`python tests/benchmarks/zoo.py --cases {limit} --write`. journalsim {__version__}, {machine()}",
         "",
-        f"Runs to find each bug with the built-in scenarios: {limit} of their spelled-out cases, drawn at random and "
-        f"run once, in {SEEDS} random orders. The median search, and the range; `> n` found nothing in n runs.",
+        f"Runs until each bug is found with the built-in scenarios: {limit} of their cases, drawn at random and each "
+        f"run once, in {SEEDS} random orders. The median search, and the range; `> n` means not found in n runs.",
         "",
-        "| bug | mode | breaks | runs | missed | breaks besides | s |",
+        "| bug | mode | violates | runs | missed | violates besides | s |",
         "|---|---|---|---|---|---|---|",
     ]
     lines += [_row(*row) for row in sorted(rows, key=lambda row: (-row[1].missed, -row[1].median))]

@@ -105,7 +105,7 @@ def test_an_axis_that_no_point_fits_says_where_to_look(journalsim: Command, scen
     path = scenario(also="  - client.stop: {at: $again}\nsweep:\n  again: {every: point, in: [tool]}\n")
     done = journalsim("run", path.name)
     assert (done.code, done.err) == (2, "")
-    assert "axis $again is empty: no point of the undisturbed run starts with tool" in " ".join(done.out.split())
+    assert "axis $again is empty: no point of the baseline run starts with tool" in " ".join(done.out.split())
 
 
 # --- paths -------------------------------------------------------------------------------------

@@ -38,7 +38,7 @@ def test_a_journal_that_holds_is_exit_0(journalsim: Command) -> None:
 def test_a_broken_promise_is_shown_with_its_smallest_scenario(journalsim: Command, here: Path) -> None:
     done = journalsim("explore", "-a", BUG, "--cases", "36")
     assert done.code == 1
-    assert re.fullmatch(r"partial-is-prefix broke in case \d+", done.lines[1])
+    assert re.fullmatch(r"partial-is-prefix violated in case \d+", done.lines[1])
     assert "FAILED  partial-is-prefix" in done.out
     _, _, yaml = done.out.partition("  the smallest scenario that was found\n")
     text = "\n".join(line[4:] for line in yaml.split("\n\n")[0].splitlines())

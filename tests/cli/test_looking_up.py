@@ -9,6 +9,7 @@ from command_line import Command
 
 from journalsim.cli import COMMANDS
 from journalsim.cli.listing import KINDS
+from journalsim.contract.events.event_table import RECORDS, field_docs, summary
 from journalsim.hosts.loading import zoo
 from journalsim.oracle.invariants.judge import INVARIANTS
 from journalsim.scenario.codes import CODES
@@ -86,6 +87,12 @@ def test_a_mistyped_word_is_named_on_one_line(journalsim: Command, words: list[s
         (["explain", "no-lost"], 2, "nothing is called 'no-lost'; did you mean no-lost-completed-message?"),
         (["explain", "completed-win"], 2, "nothing is called 'completed-win'; did you mean "),
         (["explain", "E999"], 2, "nothing is called 'E999'"),
+        (
+            ["explain", "run.endd"],
+            2,
+            "nothing is called 'run.endd'; did you mean \"run.ended\"?; see: journalsim list events",
+        ),
+        (["explain", "told"], 2, "nothing is called 'told'; did you mean client.told?"),
     ],
 )
 def test_a_name_that_means_nothing_is_named_on_one_line(
@@ -112,6 +119,7 @@ def test_a_list_has_one_line_for_each_thing_the_name_first(journalsim: Command, 
 def test_the_lists_are_complete(journalsim: Command) -> None:
     assert [line.split()[0] for line in journalsim("list", "invariants").lines] == list(INVARIANTS)
     assert [line.split()[0] for line in journalsim("list", "bugs").lines] == [bug.name for bug in zoo()]
+    assert [line.split()[0] for line in journalsim("list", "events").lines] == list(RECORDS)
 
 
 def test_a_list_of_no_failures_is_empty(journalsim: Command) -> None:
@@ -124,6 +132,36 @@ def test_everything_that_a_report_names_can_be_explained(journalsim: Command) ->
         assert done.code == 0
         assert done.lines[0].startswith(name)
         assert max(map(len, done.lines)) <= 100
+
+
+@pytest.mark.parametrize("kind", RECORDS)
+def test_a_kind_of_event_is_explained_with_all_its_fields(journalsim: Command, kind: str) -> None:
+    done = journalsim("explain", kind)
+    assert done.code == 0
+    assert done.lines[:3] == [kind, "", summary(RECORDS[kind])]
+    fields = [line.split()[0] for line in done.lines if line.startswith("  ") and not line.startswith("   ")]
+    assert fields == [doc.name for doc in field_docs(RECORDS[kind])]
+    assert done.lines[-1].startswith("In Python: from journalsim.contract.events.")
+    assert done.lines[-1].endswith(f" import {RECORDS[kind].__name__}")
+    assert max(map(len, done.lines)) <= 100
+
+
+def test_a_field_says_its_type_its_name_in_python_and_when_it_is_left_out(journalsim: Command) -> None:
+    assert "  cause  str | None  why, for a run that was interrupted." in journalsim("explain", "run.ended").lines
+    assert "  subject    str  the call. In Python: call_id." in journalsim("explain", "tool.started").lines
+    crashed = " ".join(journalsim("explain", "server.crashed").out.split())
+    assert (
+        "lose str | None what the disk lost; None if only memory was lost. Left out while it has its default."
+        in crashed
+    )
+
+
+def test_the_requests_of_a_system_behind_http_are_explained_as_a_table(journalsim: Command) -> None:
+    done = journalsim("explain", "http")
+    assert done.code == 0
+    rows = [line for line in done.lines if line.startswith(("``GET", "``POST"))]
+    assert len(rows) == 6
+    assert all("  200 " in row or "  201 " in row for row in rows)
 
 
 @pytest.mark.parametrize("name", ["no-abort-marker", "bug-no-abort-marker", "ref:bug-no-abort-marker"])

@@ -55,7 +55,7 @@ def test_a_scenario_that_asks_what_the_adapter_does_not_claim_is_exit_3_when_it_
     path = scenario(more="policies: {reattach: whole_turn}\n")
     done = journalsim("run", path, "-a", "python:tests.adapters.plain_table:make")
     assert done.code == 3
-    assert "one: the adapter does not claim" in done.out
+    assert "one: the adapter does not declare" in done.out
 
 
 def test_a_selection_that_leaves_nothing_is_exit_4(journalsim: Command) -> None:

@@ -54,7 +54,7 @@ def test_a_case_that_fails_on_another_trace_says_so(journalsim: Command, here: P
     edited(here, failed, trace_hash="0" * 16)
     done = journalsim("replay", failed)
     assert done.code == 1
-    assert done.lines[-1].startswith("STILL BROKEN, on another trace")
+    assert done.lines[-1].startswith("STILL VIOLATED, on another trace")
 
 
 def test_a_case_that_breaks_another_promise_has_changed(journalsim: Command, failed: str) -> None:
@@ -73,7 +73,7 @@ def test_a_case_whose_point_no_longer_comes_is_not_taken_for_fixed(
     edited(here, path.stem, scenario=text.replace("model.turn1.c2.after", "store.append#99.after"))
     done = journalsim("replay", path.stem)
     assert done.code == 3
-    assert "no longer comes" in done.out
+    assert "at a point that was never reached" in done.out
 
 
 def test_replay_alone_lists_the_saved_cases(journalsim: Command, failed: str) -> None:

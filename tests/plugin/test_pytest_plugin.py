@@ -95,7 +95,7 @@ def test_a_scenario_beyond_the_adapter_is_skipped_with_the_reason(pytester: pyte
     write(pytester, first__race__yaml=needy, chat__py=ADAPTER)
     result = run(pytester, "--journalsim-adapter", "python:chat:make", "-rs")
     result.assert_outcomes(skipped=1)
-    assert "does not claim crash" in result.stdout.str()
+    assert "does not declare crash" in result.stdout.str()
 
 
 def test_junit_xml_names_the_scenario(pytester: pytest.Pytester) -> None:

@@ -106,14 +106,14 @@ def test_a_swept_action_happens_where_the_case_says_and_not_at_all_without_one()
 def test_a_scenario_that_asks_for_what_is_not_claimed_is_refused() -> None:
     crash = Step(actor="server", verb="crash", label="crash")
     scenario = Scenario(name="dies", steps=(Step(actor="client", verb="send", label="send", text="Hi"), crash))
-    with pytest.raises(UsageError, match="does not claim crash"):
+    with pytest.raises(UsageError, match="does not declare crash"):
         run_case(scenario, "python:tests.adapters.plain_table:make")
 
 
 def test_an_adapter_that_raises_fails_the_check() -> None:
     never_stopped = stopped(Timing(axis="stop"), (Axis(name="stop", every="point"),))
     judged = run_case(never_stopped, "python:tests.adapters.broken:Raises")
-    with pytest.raises(AssertionError, match="adapter trouble"):
+    with pytest.raises(AssertionError, match="adapter error"):
         judged.check()
 
 

@@ -83,12 +83,12 @@ def make() -> StoreAdapter:
 
 @given(case=cases())
 @settings(deadline=None)
-def test_every_promise_holds(case: Plan) -> None:
+def test_every_invariant_holds(case: Plan) -> None:
     run_case(case, make).check()
 
 
 @given(scenario=scenarios(Journal.capabilities))
-def test_every_promise_holds_in_scenarios(scenario: Scenario) -> None:
+def test_every_invariant_holds_in_scenarios(scenario: Scenario) -> None:
     broken: tuple[Violation, ...] = run_case(scenario, "python:shop:make").violations
     assert not broken, dump_scenario(scenario)
 

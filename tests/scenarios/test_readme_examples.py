@@ -152,7 +152,7 @@ def test_every_step_of_an_example_really_happens_in_some_case() -> None:
 def test_the_failure_that_is_read_aloud_is_the_one_that_is_printed() -> None:
     adapter = load_adapter("ref:bug-stop-keeps-no-partial")
     failure = run_scenario(built_in("first-stop"), adapter).failures[0]
-    about = About(version="", rules={name: invariant.statement for name, invariant in INVARIANTS.items()})
+    about = About(version="", statements={name: invariant.statement for name, invariant in INVARIANTS.items()})
     assert without_numbers(pasted("FAILED")) == without_numbers(failure_text(failure, about))
 
 

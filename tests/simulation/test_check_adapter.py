@@ -53,7 +53,7 @@ def test_known_failures_do_not_count() -> None:
 
 
 def test_what_an_adapter_raises_is_named() -> None:
-    with pytest.raises(AssertionError, match="adapter trouble in arrives-while-unwinding"):
+    with pytest.raises(AssertionError, match="adapter error in arrives-while-unwinding"):
         check_adapter(broken.Raises, race())
 
 

@@ -15,6 +15,7 @@ from typing import Any
 
 import pytest
 
+from journalsim.contract.events.harness_events import AdapterRaised
 from journalsim.engine.hosting import host
 from journalsim.errors import AdapterError, UsageError
 from journalsim.history import trace_hash
@@ -136,7 +137,7 @@ def answering(status: int, body: bytes) -> Any:
         (crashes, "the application failed on POST /sessions/s1/runs: ZeroDivisionError: division by zero"),
         (cannot_start, "setup: AdapterError: the application could not start: no database"),
         (says_nothing, "it returned without an answer"),
-        (answering(500, b"oops"), "answered 500 b'oops', expected 200 or 201 or 409: the contract is at the top of"),
+        (answering(500, b"oops"), "answered 500 b'oops', expected 200 or 201 or 409"),
         (answering(201, b"oops"), "answered b'oops', expected a JSON object"),
         (answering(201, b"[]"), "answered b'[]', expected a JSON object"),
         (answering(201, b'{"id": 1}'), "expected 'run' as a str"),
@@ -151,6 +152,24 @@ def test_an_application_that_breaks_the_contract_is_told_what_to_do(
     monkeypatch.setitem(sys.modules, "app_under_test", module)
     result = run_scenario(scenario("browser"), load_adapter("asgi:app_under_test:app"))
     assert says in " ".join(result.trouble)
+
+
+@pytest.mark.parametrize(
+    "app", [answering(500, b"oops"), answering(201, b"oops"), answering(201, b"[]"), answering(201, b'{"id": 1}')]
+)
+def test_a_trace_says_what_broke_the_contract_and_not_where_the_contract_stands(
+    monkeypatch: pytest.MonkeyPatch, app: Any
+) -> None:
+    """A file that moves must not change the hash of a trace."""
+    module = ModuleType("app_under_test")
+    module.app = app  # type: ignore[attr-defined]
+    monkeypatch.setitem(sys.modules, "app_under_test", module)
+    with workspace() as folder:
+        executor = Executor(scenario("browser"), load_adapter("asgi:app_under_test:app"), folder)
+        ran = host(lambda it: executor.run(it, undisturbed(executor.scenario)))
+    errors = [event.data.error for event in ran.history.of(AdapterRaised)]
+    assert errors
+    assert all("expected" in error and "contract" not in error and ".py" not in error for error in errors)
 
 
 @pytest.mark.parametrize(

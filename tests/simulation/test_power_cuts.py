@@ -153,6 +153,6 @@ def test_a_system_without_a_disk_is_not_asked() -> None:
 
 def test_a_window_that_the_run_does_not_pass_is_refused() -> None:
     result = run_scenario(one(until="adapter.start#7.after"), load_adapter("ref"))
-    assert "no point of the undisturbed run starts with disk and is between the first and adapter.start#7.after" in (
+    assert "no point of the baseline run starts with disk and is between the first and adapter.start#7.after" in (
         result.refused
     )

@@ -26,7 +26,7 @@ from journalsim.version import __version__
 # command: (module, one line for --help)
 COMMANDS = {
     "run": ("run", "Run race scenarios against a journal and judge it."),
-    "explore": ("explore", "Run scenarios that nobody wrote against a journal, and judge it."),
+    "explore": ("explore", "Run generated scenarios against a journal and judge it."),
     "replay": ("replay", "Run a saved failing case again: same trace, or fixed?"),
     "pin": ("pin", "Write a saved failing case as a small scenario of its own."),
     "show": ("show", "Print everything that happened in a saved case, or the points of a scenario."),
@@ -34,15 +34,15 @@ COMMANDS = {
     "fmt": ("scenarios", "Print scenario files in canonical form, or rewrite them."),
     "new": ("scenarios", "Write a small scenario to start from."),
     "schema": ("scenarios", "Print the JSON Schema of scenario files, for editors."),
-    "list": ("listing", "List scenarios, invariants, bugs, adapters, faults or saved failures."),
-    "explain": ("listing", "Explain an invariant, an error code, or a bug of the zoo."),
+    "list": ("listing", "List scenarios, invariants, bugs, adapters, events, faults or saved failures."),
+    "explain": ("listing", "Explain an invariant, a kind of event, an error code, or a bug of the zoo."),
     "doctor": ("doctor", "Run cases in fresh processes and compare their traces."),
     "demo": ("demo", "Show a failure and how to read it."),
 }
 
 
 JUDGES = ("run", "explore", "replay", "pin", "doctor", "demo")
-"""Commands that may not seem to have held when nobody reads their output to the end."""
+"""Commands that must not exit 0 when their output was not read to the end."""
 
 _OF_THE_MACHINE = (errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES, errno.EPERM, errno.EIO, errno.EMFILE)
 
@@ -99,7 +99,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         code = Exit.USAGE
     except (click.Abort, KeyboardInterrupt):
         code = _stopped()
-    except SystemExit:  # how click ends when nobody reads its output any more
+    except SystemExit:  # how click ends when its output is closed
         command = next(iter(sys.argv[1:] if arguments is None else arguments), "")
         code = Exit.INTERRUPTED if command in JUDGES else Exit.HELD
     except SimError as error:
@@ -139,7 +139,7 @@ def _stopped() -> Exit:
 
 
 def _unforeseen(error: BaseException) -> Exit:
-    """Says what kind of trouble it is: a disk that is full is no bug of ours."""
+    """Returns the exit code of an unforeseen error: a full disk is not a bug in journalsim."""
     if isinstance(error, OSError) and error.errno in _OF_THE_MACHINE:
         click.echo(f"error: {error.filename or 'output'}: {error.strerror}", err=True)
         return Exit.USAGE

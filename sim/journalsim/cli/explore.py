@@ -1,4 +1,4 @@
-"""``journalsim explore``: scenarios that nobody wrote."""
+"""``journalsim explore``: generated scenarios."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ FOR_S = 60.0
 @click.option("-j", "--jobs", type=click.IntRange(1, 256), default=1, show_default=True, help="Processes.")
 @click.pass_context
 def explore_command(ctx: click.Context, /, **options: Any) -> None:
-    """Run generated scenarios against a journal and judge it, without a scenario of anybody's.
+    """Run generated scenarios against a journal and judge it.
 
-    Each promise that breaks is shown once, with the smallest scenario that breaks it; replay, show and pin take it
+    Each violated invariant is shown once, with the smallest scenario that violates it; replay, show and pin take it
     from there. With --cases the output depends on the seed alone. The exit code says how it ended, as for run.
     """
     from journalsim.hosts.loading import load_adapter
@@ -70,4 +70,4 @@ def _about() -> Any:
     from journalsim.oracle.invariants.judge import INVARIANTS
     from journalsim.report.about import About
 
-    return About(version=__version__, rules={name: invariant.statement for name, invariant in INVARIANTS.items()})
+    return About(version=__version__, statements={name: invariant.statement for name, invariant in INVARIANTS.items()})

@@ -2,32 +2,36 @@
 
 from __future__ import annotations
 
+import inspect
 import textwrap
 
 import click
 
+from journalsim.contract.events.event_table import RECORDS, FieldDoc, field_docs, summary
 from journalsim.errors import UsageError
 from journalsim.oracle.invariants.judge import INVARIANTS
 from journalsim.scenario.codes import CODES
 from journalsim.scenario.shapes.near_words import did_you_mean
 
-KINDS = ("scenarios", "invariants", "bugs", "adapters", "faults", "losses", "failures", "coverage")
+KINDS = ("scenarios", "invariants", "bugs", "adapters", "events", "faults", "losses", "failures", "coverage")
 WIDTH = 100  # as wide as a report
 
 
 @click.command("list")
 @click.argument("what", type=click.Choice(KINDS), metavar="WHAT")
 def list_command(what: str) -> None:
-    """List what there is, one per line: the name first, then what it is.
+    """List things of one kind, one per line: the name, then a description.
 
-    WHAT is scenarios, invariants, bugs, adapters, faults, losses, failures, or coverage: which entries of the
-    catalogue of public failure modes the scenarios cover, per system.
+    WHAT is scenarios, invariants, bugs, adapters, events (the kinds of events in a history), faults, losses,
+    failures (saved failing cases), or coverage: which entries of the catalogue of public failure modes the
+    scenarios cover, per system.
     """
     rows = {
         "scenarios": _scenarios,
         "invariants": _invariants,
         "bugs": _bugs,
         "adapters": _adapters,
+        "events": _events,
         "faults": _faults,
         "losses": _losses,
         "failures": _failures,
@@ -70,6 +74,10 @@ def _adapters() -> Rows:
     ]
 
 
+def _events() -> Rows:
+    return [(kind, summary(cls)) for kind, cls in RECORDS.items()]
+
+
 def _losses() -> Rows:
     from journalsim.contract.disk_faults import LOSSES
 
@@ -86,7 +94,7 @@ def _faults() -> Rows:
         ("cut", "a stream breaks: faults: [{link: {from: server, to: alice}, cut: {after_frames: 5}}]"),
         ("reset", "a stream breaks, and what is under way is lost: reset: {after_bytes: 300}"),
         ("end", "a stream ends cleanly before its time: end: {after_frames: 5}"),
-        ("half_open", "a connection lets nothing through and nobody is told: half_open: {after_frames: 5}"),
+        ("half_open", "a connection lets nothing through, and neither side notices: half_open: {after_frames: 5}"),
         ("crash", "the server process dies, or its power fails: server.crash: {at: …, lose: …}; see: list losses"),
         *((f"disk {kind}", f"{what}: disk: {{at: …, kind: {kind}}}") for kind, what in disk_faults().items()),
         ("jump", "the wall clock moves: clock.jump: {by: -1h}"),
@@ -120,19 +128,59 @@ def _failures() -> Rows:
 @click.command("explain")
 @click.argument("name", metavar="NAME")
 def explain_command(name: str) -> None:
-    """Explain an invariant, an error code, a bug of the zoo, or an entry of the catalogue such as DF-2.
+    """Explain an invariant, a kind of event, an error code, a bug of the zoo, or an entry of the catalogue.
 
-    Of an invariant: what it promises, an example, the usual cause, public cases.
+    An invariant (partial-is-prefix): its statement, an example, the usual cause, public cases. A kind of event
+    (run.ended): its fields, as a trace writes them. An error code (E103), a bug (ref:bug-NAME), an entry of the
+    catalogue of public failure modes (DF-2). http: the requests that a system behind HTTP answers.
     """
     text = _explained(name)
     if text is None:
-        alike = [known for known in INVARIANTS if name in known]
-        hint = f"did you mean {' or '.join(alike)}?" if alike else did_you_mean(name, [*INVARIANTS, *CODES])
-        raise UsageError(f"nothing is called {name!r}{'; ' + hint if hint else ''}; see: journalsim list invariants")
-    click.echo("\n\n".join(textwrap.fill(part, WIDTH, break_on_hyphens=False) for part in text.split("\n\n")))
+        raise UsageError(_unknown(name))
+    click.echo("\n\n".join(map(_wrapped, text.split("\n\n"))))
+
+
+def _wrapped(paragraph: str) -> str:
+    """Returns prose in lines of at most ``WIDTH`` columns, and a table as it is."""
+    table = paragraph.startswith(("=", "  "))
+    return paragraph if table else textwrap.fill(paragraph, WIDTH, break_on_hyphens=False)
+
+
+def _unknown(name: str) -> str:
+    alike = [known for known in (*INVARIANTS, *RECORDS) if name in known]
+    hint = f"did you mean {' or '.join(alike)}?" if alike else did_you_mean(name, [*INVARIANTS, *CODES, *RECORDS])
+    see = "journalsim list events" if "." in name else "journalsim list invariants"
+    return f"nothing is called {name!r}{'; ' + hint if hint else ''}; see: {see}"
+
+
+def _explained_event(kind: str) -> str:
+    cls = RECORDS[kind]
+    docs = field_docs(cls)
+    named = max((len(doc.name) for doc in docs), default=0)
+    typed = max((len(doc.type) for doc in docs), default=0)
+    rows = [_hanging(f"  {doc.name:{named}}  {doc.type:{typed}}  ", _field_text(doc)) for doc in docs]
+    table = ["\n".join(rows)] if rows else []
+    return "\n\n".join([kind, summary(cls), *table, f"In Python: from {cls.__module__} import {cls.__name__}"])
+
+
+def _field_text(doc: FieldDoc) -> str:
+    """Returns the description of a field, with how Python and traces differ."""
+    text = doc.doc.replace("``", "")
+    text += f" In Python: {doc.attribute}." if doc.attribute != doc.name else ""
+    return text + (" Left out while it has its default." if doc.optional else "")
+
+
+def _hanging(label: str, text: str) -> str:
+    return textwrap.fill(text, WIDTH, initial_indent=label, subsequent_indent=" " * len(label), break_on_hyphens=False)
 
 
 def _explained(name: str) -> str | None:
+    if name in RECORDS:
+        return _explained_event(name)
+    if name == "http":
+        from journalsim.hosts import http_contract
+
+        return inspect.getdoc(http_contract)
     if name in INVARIANTS:
         return f"{name}\n\n{INVARIANTS[name].statement}\n\n{INVARIANTS[name].explain}"
     if name in CODES:

@@ -1,4 +1,4 @@
-"""``journalsim pin`` and ``journalsim shrink``: a failing case as a scenario that a person edits."""
+"""``journalsim pin``: a failing case as a scenario that a person edits."""
 
 from __future__ import annotations
 
@@ -59,6 +59,6 @@ def _smallest(saved: Saved, spec: str, whole: bool) -> tuple[Any, int]:
             )
             if found.violation is not None:
                 name = f"{saved.scenario.name}-{saved.case.id}"
-                summary = f"Pinned: {cause[0]} breaks in {saved.id}"
+                summary = f"Pinned: {cause[0]} violated in {saved.id}"
                 return evolve(found.scenario, name=name, summary=summary, why=""), found.runs
     return None, 0

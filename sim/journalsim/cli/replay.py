@@ -43,6 +43,7 @@ def _replay(saved: Saved, spec: str) -> Exit:
     from journalsim.history import trace_hash
     from journalsim.hosts.loading import load_adapter
     from journalsim.report.escape import visible
+    from journalsim.report.text import help_lines
     from journalsim.search.execute import Executor, workspace
 
     adapter = load_adapter(spec)
@@ -57,26 +58,26 @@ def _replay(saved: Saved, spec: str) -> Exit:
     still = [name for name in saved.broke if name in broken]
     for name in still:
         click.echo(
-            f"broken {name}\n  promised: {visible(broken[name].promised)}\n  found:    {visible(broken[name].found)}"
+            f"violated {name}\n  promised: {visible(broken[name].promised)}\n  found:    {visible(broken[name].found)}"
         )
     if not result.reached:
-        click.echo("note: an action of this case was placed at a point that no longer comes: " + _lost(saved, result))
+        click.echo("note: an action of this case was placed at a point that was never reached: " + _lost(saved, result))
     if result.trouble is not None:
-        click.echo(f"adapter trouble: {visible(result.trouble)}")
+        click.echo("\n".join([f"adapter error: {visible(result.trouble)}", *help_lines(spec)]))
         return Exit.ADAPTER
     if not still and broken:
         click.echo(f"CHANGED: {', '.join(saved.broke)} holds now, but {', '.join(sorted(broken))} does not")
         return Exit.BROKEN
     if not still:
         if not result.reached:
-            click.echo("NOT RACED: nothing broke, but the action of this case did not happen")
+            click.echo("NOT RACED: no invariant was violated, but the action of this case did not happen")
             return Exit.INCONCLUSIVE
         click.echo(f"FIXED: {', '.join(saved.broke)} holds in this case")
         return Exit.HELD
     if found == saved.trace_hash:
         click.echo("REPRODUCED: the same trace, event for event")
         return Exit.BROKEN
-    click.echo("STILL BROKEN, on another trace: the code under test, the adapter or journalsim has changed since")
+    click.echo("STILL VIOLATED, on another trace: the code under test, the adapter or journalsim has changed since")
     return Exit.BROKEN
 
 

@@ -75,8 +75,8 @@ def run_command(
 ) -> None:
     """Run race scenarios against a journal and judge it.
 
-    Without PATH or NAME, all built-in scenarios. The exit code says how it ended: 0 all held, 1 a promise
-    broken, 2 nothing ran, 3 inconclusive, 4 nothing selected, 5 nondeterministic, 6 adapter trouble,
+    Without PATH or NAME, all built-in scenarios. The exit code says how it ended: 0 all held, 1 an
+    invariant violated, 2 nothing ran, 3 inconclusive, 4 nothing selected, 5 nondeterministic, 6 adapter error,
     130 stopped by Ctrl-C or SIGTERM.
     """
     scenarios = select(wanted, expression, tags)
@@ -132,7 +132,7 @@ class _Output:
         self._unsaved = False
         self.about = About(
             version=__version__,
-            rules={name: invariant.statement for name, invariant in INVARIANTS.items()},
+            statements={name: invariant.statement for name, invariant in INVARIANTS.items()},
             report=str(options["report"] or options["junit"] or ""),
         )
 
@@ -233,7 +233,7 @@ class _Output:
 
 
 def chosen_failures(result: Any) -> list[Any]:
-    """Returns the failures that a terminal shows in full: the smallest of each broken promise."""
+    """Returns the failures that a terminal shows in full: the smallest of each violated invariant."""
     chosen: dict[str, Any] = {}
     for scenario in result.scenarios:
         for failure in scenario.failures:

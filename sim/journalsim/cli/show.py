@@ -16,7 +16,7 @@ from journalsim.search.saved import list_saved, load_saved
 @click.option("--trace", is_flag=True, help="Print the events as NDJSON.")
 @click.option("-a", "--adapter", help="Run against this adapter instead.")
 def show_command(name: str, points: bool, trace: bool, adapter: str | None) -> None:
-    """Print everything that happened in a saved case, or in the undisturbed run of a scenario."""
+    """Print everything that happened in a saved case, or in the baseline run of a scenario."""
     scenario, case, spec, broke = _subject(name)
     ran = _run(scenario, case, adapter or spec)
     if points:

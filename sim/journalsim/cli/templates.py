@@ -7,7 +7,7 @@ ADAPTER = '''\
 
 Run it with:    journalsim run -a python:{module}:make
 Then replace the file of JSON lines by calls of your own store, declare in
-`capabilities` what your journal promises, and look at what breaks.
+`capabilities` what your journal can do, and look at which invariants are violated.
 """
 
 import json
@@ -18,14 +18,14 @@ from journalsim.contract.capabilities import Capabilities
 
 from journalsim.contract.items import Item
 
-KEPT = ("kind", "text", "id", "run_id", "state", "call_id", "name", "arguments", "outcome", "cause", "origin")
+STORED = ("kind", "text", "id", "run_id", "state", "call_id", "name", "arguments", "outcome", "cause", "origin")
 
 
 class Journal:
     # What is not declared is not claimed: listed in the report, neither passed nor failed.
     capabilities = Capabilities(
         level="store",
-        partials=False,  # True, with a verb `partial`, if Stop keeps the text so far
+        partials=False,  # True, with a verb `partial`, if Stop stores the text so far
         tools=False,  # True if tool calls and their results are rows of their own
         terminals=False,  # True, with a verb `finish`, if the end of each run is a row
     )
@@ -39,15 +39,15 @@ class Journal:
         """Closes it in good order."""
 
     def append(self, session_id: str, run_id: str, item: Item) -> None:
-        """Keeps one finished item (user, assistant, tool_call, tool_result). Returning is the acknowledgement."""
+        """Stores one finished item (user, assistant, tool_call, tool_result). Returning is the acknowledgement."""
         with self.path.open("a") as file:
-            file.write(json.dumps([session_id, {{name: getattr(item, name) for name in KEPT}}]) + "\\n")
+            file.write(json.dumps([session_id, {{name: getattr(item, name) for name in STORED}}]) + "\\n")
 
-    # def partial(self, session_id: str, run_id: str, item: Item) -> None: ...   what Stop keeps
+    # def partial(self, session_id: str, run_id: str, item: Item) -> None: ...   what Stop stores
     # def finish(self, session_id: str, run_id: str, marker: Item) -> None: ...  how the run ended
 
     def read(self, session_id: str) -> Sequence[Item]:
-        """Everything that a page opened now would show, oldest first."""
+        """Everything that a page opened now would display, oldest first."""
         rows = (json.loads(line) for line in self.path.read_text().splitlines())
         return [Item(**row) for session, row in rows if session == session_id]
 

@@ -1,22 +1,27 @@
-"""Runs a system behind HTTP: defines the requests that the system has to answer, and the errors when it does not.
+"""The HTTP contract: the requests that a system behind HTTP answers.
 
-==============================================  ============================================================ request
-answer ==============================================  ============================================================
-``POST /sessions/S/runs {"text", "key"}``       201 ``{"run"}``; 200 if the key is known; 409 if it is busy ``POST
-/sessions/S/runs/R/stop {"mode"}``       200 ``{"answer": "stopping" | "ended" | "unknown"}`` ``POST
-/sessions/S/runs/R/answers/C``           200 ``{"answer"}``, for ``{"approved": true}`` ``GET /sessions/S/history``
-200 ``{"items": [Item, …], "cursor"?}`` ``GET /sessions/S/status``                      200 ``{"run", "state",
-"last_seq", "prompt"}`` ``GET /sessions/S/stream``, ``Last-Event-ID``   200 ``text/event-stream``, 204, 404 or 409
+==============================================  ============================================================
+request                                         answer
+==============================================  ============================================================
+``POST /sessions/S/runs {"text", "key"}``       201 ``{"run"}``; 200 if the key is known; 409 if it is busy
+``POST /sessions/S/runs/R/stop {"mode"}``       200 ``{"answer": "stopping" | "ended" | "unknown"}``
+``POST /sessions/S/runs/R/answers/C``           200 ``{"answer"}``, for ``{"approved": true}``
+``GET /sessions/S/history``                     200 ``{"items": [Item, …], "cursor"?}``
+``GET /sessions/S/status``                      200 ``{"run", "state", "last_seq", "prompt"}``
+``GET /sessions/S/stream``, ``Last-Event-ID``   200 ``text/event-stream``, 204, 404 or 409
 ==============================================  ============================================================
 
-A page that attaches with the ``cursor`` of a history misses no frame and receives none twice; if the server gives none,
-or null, the page attaches without a cursor.
+A page that attaches with the ``cursor`` of a history misses nothing and receives nothing twice.  To a
+server that gives no cursor, or null, the request for the stream has none either.
 
-``state`` of a status is ``running`` or ``waiting`` while the run is under way, ``idle`` without one, and else how the
-run ended.  Items have the fields of :class:`journalsim.contract.items.Item`.
+``state`` of a status is ``running`` or ``waiting`` while the run is under way, ``idle`` without a run, and else
+how the run ended.  Items have the fields of ``journalsim.contract.items.Item``.
 
-A run behind HTTP announces nothing by itself.  So from the run's start on the harness reads the stream too, as the
-*reference reader*, and polls the status: first after 250 ms, then after ever longer pauses, up to a minute.
+A run behind HTTP announces nothing by itself.  So the harness reads the stream too, from the start of the
+run: it is the *reference reader*, whose connection never breaks.  It also requests the status, first after
+250 ms, then after ever longer pauses, up to a minute.
+
+An answer that breaks this contract is an adapter error.
 """
 
 from __future__ import annotations
@@ -45,11 +50,11 @@ BODY_MAX = 16 * 1024 * 1024  # of an answer that is no stream: a history is a fe
 UNDER_WAY = ("running", "waiting")
 
 CLAIMS = Capabilities(level="runner", replay="from_id", terminals=True, stable_ids=True)
-"""The capabilities of a system behind HTTP that declares none."""
+"""What a system behind HTTP is taken to claim, unless it says otherwise."""
 
 
 class Answer(Protocol):
-    """Status and headers of an answer, and its body."""
+    """The beginning of an answer."""
 
     @property
     def status(self) -> int: ...
@@ -79,12 +84,12 @@ class Transport(Protocol):
 
 @frozen
 class Watched:
-    """The state of the reference reader, which outlives the server's processes.
+    """What the reference reader knows; it outlives the processes of the server.
 
     Attributes:
-        runs: session of each run that was started.
-        ended: runs whose end was published.
-        ids: for each session, the id of the last published event.
+        runs: those that were started, each with its session.
+        ended: those whose end was announced.
+        ids: of each session, the id of the last event that was published.
     """
 
     runs: dict[str, str] = field(factory=dict)
@@ -96,9 +101,9 @@ class HttpRunner:
     """Implements the verbs of a runner by requests.
 
     Args:
-        transport: carries the requests.
-        capabilities: the capabilities of the system.
-        cases: by the folder of the case, the reference reader's state from earlier processes.
+        transport: carries them.
+        capabilities: what the system claims.
+        cases: of the case at hand, by its folder, what its earlier processes were seen to do.
     """
 
     def __init__(
@@ -109,11 +114,11 @@ class HttpRunner:
         self._ports: Ports
         self._cases = {} if cases is None else cases
         self._watched = Watched()
-        self._reading: dict[str, None] = {}  # sessions that have a reference reader
+        self._reading: dict[str, None] = {}  # sessions that somebody reads along
         self._cursors: dict[str, str] = {}
 
     async def setup(self, where: str, ports: Ports) -> None:
-        """Starts the system, and continues to watch runs that an earlier process left open."""
+        """Starts the system, and goes on watching what an earlier process of it left under way."""
         self._ports = ports
         if where not in self._cases:
             self._cases.clear()  # another case
@@ -124,16 +129,11 @@ class HttpRunner:
                 self._watch(session_id, run, self._watched.ids.get(session_id))
 
     async def shutdown(self) -> None:
-        """Shuts the system down in good order."""
+        """Ends it in good order."""
         await self._transport.close()
 
     async def start(self, session_id: str, text: str, key: str) -> str:
-        """Submits a message.
-
-        Raises:
-            RunBusy: the server answered 409.
-            AdapterError: the server broke the contract.
-        """
+        """Submits a message."""
         path = f"/sessions/{_part(session_id)}/runs"
         status, said = await self._ask("POST", path, {"text": text, "key": key}, allowed=(200, 201, 409))
         if status == 409:
@@ -145,11 +145,7 @@ class HttpRunner:
         return run
 
     async def stop(self, session_id: str, run_id: str, mode: StopMode = "interrupt") -> str:
-        """Presses Stop.
-
-        Raises:
-            AdapterError: the server broke the contract.
-        """
+        """Presses Stop."""
         path = f"/sessions/{_part(session_id)}/runs/{_part(run_id)}/stop"
         _, said = await self._ask("POST", path, {"mode": mode}, allowed=(200, 202))
         return str(_field(said, "answer", str, f"POST {path}"))
@@ -161,11 +157,7 @@ class HttpRunner:
         return str(said.get("answer", "resolved"))
 
     async def read(self, session_id: str) -> tuple[Item, ...]:
-        """Requests the history.
-
-        Raises:
-            AdapterError: the server broke the contract.
-        """
+        """Asks for the history."""
         path = f"/sessions/{_part(session_id)}/history"
         status, said = await self._ask("GET", path, None, allowed=(200, 404))
         self._cursors.pop(session_id, None)
@@ -176,11 +168,11 @@ class HttpRunner:
         return tuple(_item(row, path) for row in _field(said, "items", list, f"GET {path}"))
 
     def cursor(self, session_id: str) -> str | None:
-        """Returns the cursor that came with the latest history."""
+        """Returns the cursor that came with the history just read."""
         return self._cursors.get(session_id)
 
     async def attach(self, request: StreamRequest) -> StreamAnswer:
-        """Requests the stream."""
+        """Asks for the stream."""
         headers = {"accept": "text/event-stream"}
         if request.cursor is not None:
             headers["last-event-id"] = request.cursor
@@ -200,7 +192,7 @@ class HttpRunner:
         self._ports.spawn(f"status.{run}", lambda: self._look(session_id, run))
 
     async def _read_along(self, session_id: str, cursor: str | None) -> None:
-        """Publishes the frames of the stream; after a restart, those behind the last published event."""
+        """Publishes the frames of the stream; after a restart, those that follow the last published one."""
         known = self._watched
         answer = await self.attach(StreamRequest(session_id=session_id, reader="harness", cursor=cursor))
         if answer.body is None:
@@ -210,16 +202,16 @@ class HttpRunner:
         try:
             async for chunk in answer.body:
                 for event in decoder.feed(chunk):
-                    decoded = decode_event(event)
-                    if isinstance(decoded, Control):
-                        again = again or (cursor is not None and _repeats(decoded))
-                    elif decoded is not None and (not again or decoded.kind == "run.ended"):
+                    told = decode_event(event)
+                    if isinstance(told, Control):
+                        again = again or (cursor is not None and _repeats(told))
+                    elif told is not None and (not again or told.kind == "run.ended"):
                         known.ids[session_id] = event.id or known.ids.get(session_id, "")
-                        self._publish(session_id, decoded)
+                        self._tell(session_id, told)
                 if all(run in known.ended for run, session in known.runs.items() if session == session_id):
                     return
         finally:
-            del self._reading[session_id]  # before any wait: a run that begins now needs a reader of its own
+            del self._reading[session_id]  # before anything waits: a run that begins now needs a reader of its own
             await answer.body.aclose()  # type: ignore[attr-defined]  # transports yield from generators
 
     async def _look(self, session_id: str, run: str) -> None:
@@ -232,12 +224,12 @@ class HttpRunner:
                 return
             _, said = await self._ask("GET", path, None, allowed=(200,))
             state = _field(said, "state", str, f"GET {path}")
-            if state not in UNDER_WAY:  # otherwise this run is under way, or the one that it waits for
+            if state not in UNDER_WAY:  # else it is this run that is under way, or the one that it waits for
                 ended = state if said.get("run") == run and state != "idle" else "completed"
-                self._publish(session_id, Frame("run.ended", run, state=ended))
+                self._tell(session_id, Frame("run.ended", run, state=ended))
                 return
 
-    def _publish(self, session_id: str, frame: Frame) -> None:
+    def _tell(self, session_id: str, frame: Frame) -> None:
         if frame.run_id in self._watched.ended:
             return
         if frame.kind == "run.ended":
@@ -255,22 +247,19 @@ class HttpRunner:
         what = f"{method} {path}"
         if answer.status not in allowed:
             wanted = " or ".join(map(str, allowed))
-            raise AdapterError(f"{what} answered {answer.status} {data[:80]!r}, expected {wanted}: {_HELP}")
+            raise AdapterError(f"{what} answered {answer.status} {data[:80]!r}, expected {wanted}")
         try:
             said = json.loads(data)
         except ValueError:
-            raise AdapterError(f"{what} answered {data[:80]!r}, expected a JSON object: {_HELP}") from None
+            raise AdapterError(f"{what} answered {data[:80]!r}, expected a JSON object") from None
         if not isinstance(said, dict):
-            raise AdapterError(f"{what} answered {data[:80]!r}, expected a JSON object: {_HELP}")
+            raise AdapterError(f"{what} answered {data[:80]!r}, expected a JSON object")
         return answer.status, said
 
 
 def _repeats(opened: Control) -> bool:
-    """Returns True if the stream begins with frames that its reader may have received before."""
+    """Whether a stream begins with what its reader may have been told before."""
     return opened.kind == "stream.open" and (opened.whole_turn or opened.attachment in ("fresh", "restart"))
-
-
-_HELP = "the contract is at the top of sim/journalsim/hosts/http_contract.py"
 
 
 async def _whole(answer: Answer) -> bytes:
@@ -289,12 +278,12 @@ def _part(name: str) -> str:
 def _field(said: Mapping[str, Any], name: str, kind: type, what: str) -> Any:
     value = said.get(name)
     if not isinstance(value, kind) or (not value and kind is str):
-        raise AdapterError(f"{what} answered {dict(said)!r:.120}, expected {name!r} as a {kind.__name__}: {_HELP}")
+        raise AdapterError(f"{what} answered {dict(said)!r:.120}, expected {name!r} as a {kind.__name__}")
     return value
 
 
 def _item(row: Any, path: str) -> Item:
     known = fields_dict(Item)
     if not isinstance(row, dict) or row.get("kind") is None or not set(row) <= set(known):
-        raise AdapterError(f"GET {path} holds the item {row!r:.120}, expected an object of {', '.join(known)}: {_HELP}")
+        raise AdapterError(f"GET {path} holds the item {row!r:.120}, expected an object of {', '.join(known)}")
     return Item(**{**row, "aliases": tuple(row.get("aliases", ()))})

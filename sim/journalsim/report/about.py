@@ -1,4 +1,4 @@
-"""What a report says beside the results themselves."""
+"""The circumstances that a report prints beside the results."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ class About:
 
     Attributes:
         version: of journalsim.
-        rules: the statement of each invariant, by id.
+        statements: the statement of each invariant, by id.
         planned: how many scenarios were selected; 0 means as many as there are results.
-        saved: where failing cases are kept, as the user would type it.
+        saved: where failing cases are stored, as the user would type it.
         report: where the report is written, as the user would type it; empty if nowhere.
     """
 
     version: str
-    rules: Mapping[str, str] = field(factory=dict)
+    statements: Mapping[str, str] = field(factory=dict)
     planned: int = 0
     saved: str = ".journalsim/failures/"
     report: str = ""

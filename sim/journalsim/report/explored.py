@@ -1,4 +1,4 @@
-"""What ``journalsim explore`` prints: promises as they break, then each with its smallest scenario."""
+"""The output of ``journalsim explore``: invariants as they are violated, then each with its smallest scenario."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TextIO
 
 from journalsim.report.about import About
 from journalsim.report.escape import elide, inert
-from journalsim.report.text import PATH_MAX, failure_text, promise_table
+from journalsim.report.text import ADAPTER_ERROR, PATH_MAX, failure_text, help_lines, invariant_table
 from journalsim.report.words import count
 from journalsim.scenario.dump import dump_scenario
 from journalsim.search.bulk import Book
@@ -27,7 +27,7 @@ def header(search: Search, version: str) -> str:
 
 
 def explored_failure(failure: Failure, about: About) -> str:
-    """Returns everything about one broken promise, its smallest scenario last."""
+    """Returns everything about one violated invariant, its smallest scenario last."""
     text = dump_scenario(failure.scenario)
     yaml = [
         "",
@@ -38,12 +38,12 @@ def explored_failure(failure: Failure, about: About) -> str:
 
 
 def explored_summary(result: Exploration) -> str:
-    """Returns the end: promises, what the adapter did wrong, the wall time, and the counts with the exit code."""
+    """Returns the end: invariants, adapter errors, the wall time, and the counts with the exit code."""
     book = result.book
-    lines = promise_table(result.tallies)
+    lines = invariant_table(result.tallies)
     if book.trouble:
-        troubles = (f"  {what} ({count(times, 'case')})" for what, times in book.trouble.items())
-        lines += ["", "adapter trouble", *(elide(line, PATH_MAX) for line in troubles)]
+        errors = (f"  {what} ({count(times, 'case')})" for what, times in book.trouble.items())
+        lines += ["", ADAPTER_ERROR, *(elide(line, PATH_MAX) for line in errors), *help_lines(result.search.adapter)]
     lines += ["", "partial: stopped by the user"] if result.interrupted else [""]
     lines.append(f"wall time {result.wall_s:.2f} s, {book.cases / max(result.wall_s, 1e-9):.0f} cases/s")
     ran = f"{count(book.scenarios, 'generated scenario')}, {count(book.cases, 'case')}"
@@ -53,11 +53,11 @@ def explored_summary(result: Exploration) -> str:
 
 def _outcome(result: Exploration) -> str:
     broken = len(result.failures)
-    return f"{count(broken, 'promise')} broken in {count(result.book.failed, 'case')}" if broken else "all held"
+    return f"{count(broken, 'invariant')} violated in {count(result.book.failed, 'case')}" if broken else "all held"
 
 
 class Watcher:
-    """Says which promises break as they break, and on a terminal how the search goes.
+    """Prints each invariant when it is first violated, and on a terminal how the search goes.
 
     Args:
         say: prints a line of the output.
@@ -78,12 +78,12 @@ class Watcher:
         self._shown = False
 
     def look(self, book: Book) -> None:
-        """Looks at what is known after one more batch."""
+        """Looks at the results so far, after one more batch."""
         for invariant, found in sorted(book.found.items(), key=lambda item: item[1].number):
             if invariant not in self._said:
                 self.hide()
                 self._said[invariant] = None
-                self._say(f"{invariant} broke in case {found.number}")
+                self._say(f"{invariant} violated in case {found.number}")
         self._draw(book)
 
     def _draw(self, book: Book) -> None:
@@ -92,12 +92,12 @@ class Watcher:
         self._drawn = self._clock()
         seconds = self._drawn - self._began
         text = f"{seconds:.0f} s  {count(book.cases, 'case')}  {book.cases / seconds:.0f} cases/s"
-        broken = f"  {count(len(book.found), 'promise')} broken" if book.found else ""
+        broken = f"  {count(len(book.found), 'invariant')} violated" if book.found else ""
         self._write(text + broken)
         self._shown = True
 
     def shrink(self, number: int, total: int) -> None:
-        """Says which failure is being made smaller."""
+        """Shows which failure is being made smaller."""
         if self._live:
             self._write(f"making failure {number} of {total} smaller")
             self._shown = True

@@ -23,7 +23,7 @@ _BACKTICKS = re.compile("`+")
 
 
 def annotation_lines(campaign: CampaignResult, about: About) -> str:
-    """Returns workflow commands, one a line: an error for each cause and trouble, a warning if inconclusive."""
+    """Returns workflow commands, one a line: an error for each cause and adapter error, a warning if inconclusive."""
     errors = [line for result in campaign.scenarios for line in _errors(result, about)]
     warnings = [
         _command("warning", result, 1, f"inconclusive: {result.scenario.name}", elide(reason, SENTENCE_MAX))
@@ -69,7 +69,7 @@ def _errors(result: ScenarioResult, about: About) -> Iterator[str]:
         )
         yield _command("error", result, broken.line or 1, title, message)
     for sentence in result.trouble:
-        yield _command("error", result, 1, f"adapter trouble: {result.scenario.name}", elide(sentence, SENTENCE_MAX))
+        yield _command("error", result, 1, f"adapter error: {result.scenario.name}", elide(sentence, SENTENCE_MAX))
 
 
 def _command(level: str, result: ScenarioResult, line: int, title: str, message: str) -> str:

@@ -1,11 +1,12 @@
 """The report as JUnit XML, in the dialect that Jenkins, GitLab and GitHub actions read.
 
-One test suite, one test case per scenario.  A broken promise is a ``failure`` (one per
-cause), an inconclusive scenario is a ``failure`` of type ``inconclusive`` (a green one
-would be a lie), adapter trouble is an ``error``, a scenario that was not asked is
-``skipped``.  There are no ``time`` attributes, since the time of a case is virtual; real
-seconds stand in the property ``wall time``, the only line that varies between runs.
-Whatever XML 1.0 forbids is not printable, so it is an escape by the time it gets here.
+One test suite, one test case per scenario.  A violated invariant is a ``failure`` (one
+per cause), an inconclusive scenario is a ``failure`` of type ``inconclusive`` (a green one
+would be a lie), an adapter error is an ``error``, and a scenario that needs a capability
+which the adapter does not declare is ``skipped``.  There are no ``time`` attributes, since
+the time of a case is virtual; real seconds stand in the property ``wall time``, the only
+line that varies between runs.  Characters that XML 1.0 forbids are not printable, so they
+have become escapes before they get here.
 """
 
 from __future__ import annotations

@@ -20,6 +20,9 @@ their meaning within one.  Lines come in this order:
                ``promises``, ``interrupted``, ``partial``, ``exit``
 =============  ==============================================================================
 
+``promises`` and ``rule`` are the names of format 1 for the counts of invariants and for the
+statement of one; its word for the verdict *adapter error* is ``adapter trouble``.
+
 The failures of a scenario follow its line.  All lines are ASCII: text of any kind is
 escaped as JSON allows, lone surrogates included.
 """
@@ -27,7 +30,7 @@ escaped as JSON allows, lone surrogates included.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from attrs import asdict
@@ -35,10 +38,11 @@ from attrs import asdict
 from journalsim.case import case_to_data
 from journalsim.history import as_json, plain
 from journalsim.report.about import About, partial_line
-from journalsim.report.words import tallies, word
+from journalsim.report.words import Word, tallies, word
 from journalsim.search.results import CampaignResult, Failure, ScenarioResult
 
 FORMAT = 1
+_FORMAT_1: Mapping[Word, str] = {"adapter error": "adapter trouble"}
 
 
 def run_line(*, about: About, adapter: str, profile: str, seed: int, shard: str = "1/1") -> str:
@@ -61,7 +65,7 @@ def scenario_line(result: ScenarioResult) -> str:
         "scenario",
         name=result.scenario.name,
         path=result.scenario.path,
-        verdict=word(result),
+        verdict=_verdict(result),
         exit=int(result.exit),
         cases=result.cases,
         failed=result.failed,
@@ -91,7 +95,7 @@ def failure_line(failure: Failure, about: About) -> str:
         path=scenario.path,
         line=broken.line,
         invariant=broken.invariant,
-        rule=about.rules.get(broken.invariant, ""),
+        rule=about.statements.get(broken.invariant, ""),
         promised=broken.promised,
         found=broken.found,
         subject=broken.subject,
@@ -113,7 +117,7 @@ def failure_line(failure: Failure, about: About) -> str:
 def end_lines(campaign: CampaignResult, about: About) -> Iterator[str]:
     """Yields the wall time and the totals."""
     yield _line("wall_time", seconds=round(campaign.wall_s, 3))
-    words = [word(result) for result in campaign.scenarios]
+    words = [_verdict(result) for result in campaign.scenarios]
     yield _line(
         "end",
         scenarios=len(campaign.scenarios),
@@ -137,6 +141,11 @@ def ndjson_lines(campaign: CampaignResult, about: About) -> Iterator[str]:
         yield scenario_line(result)
         yield from (failure_line(failure, about) for failure in result.failures)
     yield from end_lines(campaign, about)
+
+
+def _verdict(result: ScenarioResult) -> str:
+    name = word(result)
+    return _FORMAT_1.get(name, name)
 
 
 def _line(kind: str, **fields: Any) -> str:

@@ -42,7 +42,7 @@ class Row:
         return str(first) if first == last else f"{first}-{last}"
 
     def cells(self) -> dict[str, str]:
-        """What each lane says in this row."""
+        """The text of each lane in this row."""
         by_lane: dict[str, list[Event]] = {}
         for event in self.events:
             by_lane.setdefault(lane(event), []).append(event)
@@ -139,7 +139,7 @@ def _fold(group: Sequence[Event]) -> str:
     if isinstance(first.data, ModelChunk) and isinstance(last.data, ModelChunk):
         turn = visible(first.data.message.removeprefix("model."))
         return f"{turn} c{first.data.chunk}…c{last.data.chunk}"
-    return f"{'sends' if isinstance(first.data, FramePublished) else 'shows'} {len(group)} deltas"
+    return f"{'sends' if isinstance(first.data, FramePublished) else 'displays'} {len(group)} deltas"
 
 
 def _drawn(stretches: Sequence[Sequence[Row]], clients: Iterable[str], width: int) -> list[str]:

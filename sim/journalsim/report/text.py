@@ -17,7 +17,7 @@ from journalsim.report.about import About, partial_line
 from journalsim.report.diff import journal_diff
 from journalsim.report.escape import columns, elide, inert, pad, visible, wrap
 from journalsim.report.spacetime import table
-from journalsim.report.words import count, duration, failing_cases, location, swept, tallies, totals, word
+from journalsim.report.words import adapter_help, count, duration, failing_cases, location, swept, tallies, totals, word
 from journalsim.search.results import CampaignResult, Failure, ScenarioResult, Tally
 
 WIDTH = 100
@@ -25,6 +25,9 @@ SENTENCE_MAX = 600  # columns; a longer sentence holds some text that belongs in
 NEIGHBOURS_MAX = 6
 SHORT_CASE = 200
 NAME_WIDTH = 30
+ADAPTER_ERROR = "adapter error"
+SKIPPED = "skipped: capability not declared"
+LABEL_WIDTH = len("  invariant: ")
 NAME_MAX = 120  # beyond the names that the language allows
 PATH_MAX = 250
 
@@ -71,8 +74,8 @@ def failure_text(failure: Failure, about: About) -> str:
 
 
 def summary(campaign: CampaignResult, about: About) -> str:
-    """Returns the end of a report: promises, reasons, the wall time, and the counts with the exit code."""
-    lines = promise_table(tallies(campaign))
+    """Returns the end of a report: invariants, reasons, the wall time, and the counts with the exit code."""
+    lines = invariant_table(tallies(campaign))
     explored = sum(result.explored for result in campaign.scenarios)
     if explored:
         lines += ["", f"{count(explored, 'case')} beyond what the sweeps spell out"]
@@ -115,8 +118,8 @@ def _title(failure: Failure) -> str:
 
 def _claim(failure: Failure, about: About) -> list[str]:
     broken = failure.violation
-    rule = about.rules.get(broken.invariant, "")
-    lines = _field("rule", rule) if rule else []
+    statement = about.statements.get(broken.invariant, "")
+    lines = _field("invariant", statement) if statement else []
     lines += _field("promised", broken.promised) + _field("found", broken.found)
     if broken.grade:
         lines += _field("reached", _reached(broken.grade))
@@ -130,7 +133,7 @@ def _claim(failure: Failure, about: About) -> list[str]:
 
 
 def _reached(grade: Grade) -> str:
-    """Returns how far the lost thing had come on the way from the model to a screen: the line in capitals."""
+    """Returns the stages from the model to a screen, the last one that was reached in capitals."""
     return " < ".join(line.upper() if line == grade else line for line in GRADES if line)
 
 
@@ -140,8 +143,8 @@ def _titled(failure: Failure) -> str:
 
 
 def _field(name: str, text: str) -> list[str]:
-    first, *rest = wrap(elide(text, SENTENCE_MAX), WIDTH - 12)
-    return [f"  {name + ':':<10}{first}", *(" " * 12 + line for line in rest)]
+    first, *rest = wrap(elide(text, SENTENCE_MAX), WIDTH - LABEL_WIDTH)
+    return [f"  {name + ':'}".ljust(LABEL_WIDTH) + first, *(" " * LABEL_WIDTH + line for line in rest)]
 
 
 def _history(failure: Failure) -> list[str]:
@@ -195,12 +198,12 @@ def _again(failure: Failure, about: About) -> list[str]:
     name = shlex.quote(elide(failure.id, NAME_MAX))
     target = shlex.quote(f"{elide(failure.scenario.name, NAME_MAX)}-{failure.case.id}.race.yaml")
     lines = [
-        f"  replay:   journalsim replay {name}     (saved in {visible(about.saved)})",
-        f"  keep it:  journalsim pin {name} -o {target}",
+        f"  replay:    journalsim replay {name}     (saved in {visible(about.saved)})",
+        f"  keep it:   journalsim pin {name} -o {target}",
     ]
     if not failure.deviation:
         events = count(len(failure.history.events), "event")
-        lines.append(f"  trace:    {failure.trace_hash}, {events}; a replay shows the same")
+        lines.append(f"  trace:     {failure.trace_hash}, {events}; a replay shows the same")
     return lines
 
 
@@ -211,17 +214,18 @@ def _indented(lines: Sequence[str], by: int = 2) -> list[str]:
 # --- the summary -------------------------------------------------------------------------------
 
 
-def promise_table(sums: dict[str, Tally]) -> list[str]:
+def invariant_table(sums: dict[str, Tally]) -> list[str]:
+    """Returns one line for each invariant, with how often it got each answer."""
     if not sums:
-        return ["no promise was checked"]
+        return ["no invariant was checked"]
     names = [name.replace("_", " ") for name in fields_dict(Tally)]
-    promises = [elide(name, NAME_MAX) for name in sums]
-    width = max(len("promise"), *map(columns, promises))
-    lines = [pad("promise", width) + "".join(f"  {name}" for name in names)]
-    for promise, tally in zip(promises, sums.values(), strict=True):
+    invariants = [elide(name, NAME_MAX) for name in sums]
+    width = max(len("invariant"), *map(columns, invariants))
+    lines = [pad("invariant", width) + "".join(f"  {name}" for name in names)]
+    for invariant, tally in zip(invariants, sums.values(), strict=True):
         numbers = [getattr(tally, field) for field in fields_dict(Tally)]
         cells = [f"  {number or '-':>{len(name)}}" for number, name in zip(numbers, names, strict=True)]
-        lines.append(pad(promise, width) + "".join(cells))
+        lines.append(pad(invariant, width) + "".join(cells))
     return lines
 
 
@@ -232,10 +236,19 @@ def _reasons(campaign: CampaignResult) -> list[tuple[str, list[str]]]:
         ("known failures that are stale", [("stale", text) for text in campaign.stale]),
         ("not run", [(r.scenario.name, r.refused) for r in campaign.scenarios if r.refused]),
         ("inconclusive", [(r.scenario.name, text) for r in campaign.scenarios for text in r.inconclusive]),
-        ("adapter trouble", [(r.scenario.name, text) for r in campaign.scenarios for text in r.trouble]),
-        ("not claimed", [(r.scenario.name, r.not_claimed) for r in campaign.scenarios if r.not_claimed]),
+        (ADAPTER_ERROR, [(r.scenario.name, text) for r in campaign.scenarios for text in r.trouble]),
+        (SKIPPED, [(r.scenario.name, r.not_claimed) for r in campaign.scenarios if r.not_claimed]),
     ]
-    return [(title, [line for pair in pairs for line in _reason(*pair)]) for title, pairs in groups if pairs]
+    found = {title: [line for pair in pairs for line in _reason(*pair)] for title, pairs in groups if pairs}
+    if ADAPTER_ERROR in found:
+        found[ADAPTER_ERROR] += help_lines(campaign.adapter)
+    return list(found.items())
+
+
+def help_lines(spec: str) -> list[str]:
+    """Returns the line that stands below the errors of an adapter, if its kind has a contract to read."""
+    text = adapter_help(spec)
+    return [f"  = help: {text}"] if text else []
 
 
 def _reason(name: str, text: str) -> list[str]:

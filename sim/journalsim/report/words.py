@@ -9,12 +9,12 @@ from journalsim.errors import Exit
 from journalsim.scenario.values.scenario import Scenario
 from journalsim.search.results import CampaignResult, Failure, ScenarioResult, Tally
 
-Word = Literal["ok", "not run", "known", "failed", "nondeterministic", "inconclusive", "not claimed", "adapter trouble"]
+Word = Literal["ok", "not run", "known", "failed", "nondeterministic", "inconclusive", "not claimed", "adapter error"]
 
 _WORDS: dict[Exit, Word] = {
     Exit.NONDETERMINISTIC: "nondeterministic",
     Exit.BROKEN: "failed",
-    Exit.ADAPTER: "adapter trouble",
+    Exit.ADAPTER: "adapter error",
     Exit.INCONCLUSIVE: "inconclusive",
     Exit.USAGE: "not run",
 }
@@ -105,12 +105,22 @@ def failing_cases(failure: Failure) -> int:
     return 1 + len(failure.also)
 
 
+def adapter_help(spec: str) -> str:
+    """Returns how to read the contract of the adapters of this kind, as one line; empty if it has no page of its own.
+
+    Args:
+        spec: what the user typed after ``-a``.
+    """
+    behind_http = spec.partition(":")[0] in ("asgi", "http", "https")
+    return "the requests that a system behind HTTP answers: journalsim explain http" if behind_http else ""
+
+
 _ORDER: tuple[Word, ...] = (
     "ok",
     "known",
     "failed",
     "nondeterministic",
-    "adapter trouble",
+    "adapter error",
     "inconclusive",
     "not claimed",
     "not run",

@@ -43,19 +43,19 @@ class Judged:
 
     @property
     def violations(self) -> tuple[Violation, ...]:
-        """The broken promises."""
+        """The violated invariants."""
         return self.result.violations
 
     def check(self) -> None:
-        """Does nothing if every promise held.
+        """Raises if an invariant is violated or the adapter failed, with a scenario file that shows it.
 
         Raises:
-            AssertionError: a promise broke or the adapter failed; the message holds what was found, and a
-                scenario file that shows it.
+            AssertionError: an invariant is violated or the adapter failed; the message holds what was found,
+                and a scenario file that shows it.
         """
         lines = [f"{v.invariant}\n  promised: {v.promised}\n  found:    {v.found}" for v in self.violations]
         if self.result.trouble is not None:
-            lines.append(f"adapter trouble\n  {self.result.trouble}")
+            lines.append(f"adapter error\n  {self.result.trouble}")
         if lines:
             text = "\n".join(lines)
             raise AssertionError(f"{text}\nwith this scenario:\n{dump_scenario(self.scenario)}")

@@ -23,11 +23,12 @@ def check_adapter(
     seed: int = 0,
     expected: Sequence[KnownFailure] = (),
 ) -> tuple[ScenarioResult, ...]:
-    """Runs scenarios against the adapters that a factory makes, and raises if a promise broke.
+    """Runs scenarios against the adapters that a factory makes, and raises if an invariant is violated.
 
     Args:
         factory: makes a fresh adapter, of either level; each simulated server process gets one.
-        scenarios: the built-in ones by default. What the adapter does not claim is not asked of it.
+        scenarios: the built-in ones by default. One that needs a capability is skipped where the adapter does not
+            declare it.
         profile: ``quick``, ``ci`` or ``deep``.
         seed: of the exploration in ``ci`` and ``deep``.
         expected: known failures, which do not count.
@@ -36,8 +37,8 @@ def check_adapter(
         The results, one per scenario.
 
     Raises:
-        AssertionError: a promise broke or the adapter failed; the message names each promise, the
-            smallest case in which it broke, and what was found.
+        AssertionError: an invariant is violated, or the adapter failed; the message names each invariant, the
+            smallest case that violates it, and what was found.
         AdapterError: the factory raises, or makes something else.
     """
     adapter = adapter_from(factory)
@@ -59,4 +60,4 @@ def _complaints(result: ScenarioResult) -> list[str]:
         f"  found:    {failure.violation.found}"
         for failure in result.failures
     ]
-    return lines + [f"adapter trouble in {name}: {what}" for what in result.trouble]
+    return lines + [f"adapter error in {name}: {what}" for what in result.trouble]

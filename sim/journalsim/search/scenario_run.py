@@ -166,7 +166,7 @@ def unclaimed(scenario: Scenario, adapter: LoadedAdapter) -> str:
     lacks += [f"the limit {name}" for name, limit_ns in limits.items() if limit_ns and name not in claimed.limits]
     modes = {step.mode for step in scenario.steps if step.verb == "stop"}
     lacks += sorted(f"stop mode {mode}" for mode in modes if mode not in claimed.stop_modes)
-    return f"the adapter does not claim {', '.join(dict.fromkeys(lacks))}" if lacks else ""
+    return f"the adapter does not declare {', '.join(dict.fromkeys(lacks))}" if lacks else ""
 
 
 def _claims(claimed: Capabilities, need: str) -> bool:
@@ -279,7 +279,7 @@ def _inconclusive(scenario: Scenario, book: _Book) -> Iterator[str]:
         yield f"a step that is placed at a point or time never happened in {_cases(book)}"
     judged = [t for name, t in book.tallies.items() if name not in ("no-deadlock", "deterministic")]
     if not any(tally.holds or tally.violated for tally in judged):
-        yield "no promise was put to the test"
+        yield "no invariant was put to the test"
 
 
 def _cases(book: _Book) -> str:

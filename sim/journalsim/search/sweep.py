@@ -148,8 +148,8 @@ def _wanted(axis: Axis) -> str:
 
 def _why_empty(axis: Axis, scenario: Scenario) -> str:
     if axis.every in ("cursor", "byte", "frame"):
-        return "nothing was sent over that link in the undisturbed run"
-    return f"no point of the undisturbed run {_wanted(axis)}; journalsim show {scenario.name} --points lists them"
+        return "nothing was sent over that link in the baseline run"
+    return f"no point of the baseline run {_wanted(axis)}; journalsim show {scenario.name} --points lists them"
 
 
 def _on_the_wire(axis: Axis, scenario: Scenario, events: tuple[Event, ...]) -> tuple[Placement, ...]:

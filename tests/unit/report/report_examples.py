@@ -24,7 +24,7 @@ MS = 1_000_000
 
 ABOUT = About(
     version="0.3.0",
-    rules={
+    statements={
         "no-lost-completed-message": "A message that was completed before its run ended is in the journal at the end."
     },
     planned=5,

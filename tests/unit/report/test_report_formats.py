@@ -55,7 +55,7 @@ def test_a_failure_line_carries_case_and_history() -> None:
     assert tuple(case_from_data(case) for case in record["also"]) == broken.also
     assert record["history"] == [json.loads(as_json(event)) for event in broken.history.events]
     assert record["evidence"] == list(broken.violation.evidence)
-    assert record["rule"] == ABOUT.rules["no-lost-completed-message"]
+    assert record["rule"] == ABOUT.statements["no-lost-completed-message"]
     assert [near["holds"] for near in record["neighbours"]] == [True, False]
 
 

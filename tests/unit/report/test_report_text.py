@@ -52,7 +52,23 @@ def test_the_first_line_names_the_run() -> None:
 
 def test_an_empty_campaign_has_a_summary() -> None:
     lines = summary(CampaignResult(adapter="ref", profile="ci", seed=1), About(version="1")).splitlines()
-    assert lines == ["no promise was checked", "", "wall time 0.00 s", "0 scenarios, 0 cases  exit 3"]
+    assert lines == ["no invariant was checked", "", "wall time 0.00 s", "0 scenarios, 0 cases  exit 3"]
+
+
+@pytest.mark.parametrize(
+    ("adapter", "helps"),
+    [("asgi:shop.app:app", True), ("http://127.0.0.1:8765", True), ("python:shop.journal:make", False), ("ref", False)],
+)
+def test_an_error_of_a_system_behind_http_says_where_its_contract_is_explained(adapter: str, helps: bool) -> None:
+    lines = summary(campaign(adapter=adapter), ABOUT).splitlines()
+    error = lines.index("adapter error")
+    below = ["  = help: the requests that a system behind HTTP answers: journalsim explain http"] if helps else []
+    assert lines[error + 2 : lines.index("", error)] == below
+
+
+def test_a_report_without_errors_of_the_adapter_has_no_help() -> None:
+    text = summary(campaign(adapter="asgi:shop.app:app", scenarios=campaign().scenarios[:2]), ABOUT)
+    assert "= help" not in text
 
 
 def test_a_failure_without_file_rule_and_company_is_short() -> None:
@@ -70,7 +86,7 @@ def test_a_failure_without_file_rule_and_company_is_short() -> None:
 
 
 def test_only_a_loss_says_how_far_the_lost_message_had_come() -> None:
-    assert "reached:  emitted < received < accepted < synced < sent < APPLIED\n" in failure_text(failure(), ABOUT)
+    assert "reached:   emitted < received < accepted < synced < sent < APPLIED\n" in failure_text(failure(), ABOUT)
     assert "reached:" not in failure_text(failure(violation=violation(grade="")), ABOUT)
 
 
@@ -91,7 +107,7 @@ def test_failing_cases_are_summed_up_by_what_they_share() -> None:
     assert "also failing: 1 case, all crash=never, stop=model.turn2.*\n" in deeper
     nothing = failure_text(failure(case=Case(scenario="x"), also=(Case(scenario="x"),)), ABOUT)
     assert "also failing: 1 case\n" in nothing
-    assert "case:     as written     (1 of 2 failing)" in nothing
+    assert "case:      as written     (1 of 2 failing)" in nothing
 
 
 def test_only_the_nearest_neighbours_are_listed() -> None:
@@ -117,7 +133,7 @@ def test_hostile_text_cannot_break_a_failure(text: str) -> None:
         deviation=text,
     )
     result = ScenarioResult(scenario=hostile.scenario, failures=(hostile,), trouble=(text,), inconclusive=(text,))
-    report = report_text(campaign(adapter=text, scenarios=(result,)), About(version="1", rules={text: text}))
+    report = report_text(campaign(adapter=text, scenarios=(result,)), About(version="1", statements={text: text}))
     for line in report.splitlines():
         assert line.isprintable()
         assert not line.lstrip().startswith("::")
