@@ -3,104 +3,28 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterable, Mapping
-from functools import cache
-from pathlib import Path
 
-ROOT = Path(__file__).parents[2]
-SOURCES = {"journalsim": ROOT / "sim", "journalsim_reference": ROOT / "reference_impl"}
+from layers import (
+    ACTORS_MAY_IMPORT,
+    LAYERS,
+    OWNERS,
+    PURE,
+    REFERENCE_MAY_IMPORT,
+    ROOT,
+    folder,
+    graph,
+    imported,
+    modules,
+    room,
+    trees,
+    within,
+)
+
 MODULES_AT_LEAST = 250  # a test that finds no modules passes: this one does not
 SHAPES_AT_LEAST = 15
-
-LAYERS: Mapping[str, int] = {
-    "journalsim.contract": 0,
-    "journalsim.case": 0,
-    "journalsim.errors": 0,
-    "journalsim.history": 0,
-    "journalsim.version": 0,
-    "journalsim.scenario": 1,
-    "journalsim.engine": 2,
-    "journalsim.oracle": 3,
-    "journalsim.actors": 3,
-    "journalsim.hosts": 4,
-    "journalsim.search": 5,
-    "journalsim.report": 5,
-    "journalsim.strategies": 5,
-    "journalsim.cli": 6,
-    "journalsim.pytest_plugin": 6,
-    "journalsim.__main__": 6,
-    "journalsim": 6,  # the public names, gathered from all layers
-}
-"""The room of a module is the folder, or the file, directly below the package; each room has one layer."""
-
-REFERENCE_MAY_IMPORT = ("journalsim.contract",)
-
-OWNERS: Mapping[str, tuple[str, ...]] = {
-    "yaml": ("journalsim.scenario.shapes.strict_yaml",),
-    "trio": (
-        "journalsim.engine",
-        "journalsim.hosts",
-        "journalsim.search",
-        "journalsim_reference",
-    ),
-    "hypothesis": ("journalsim.strategies",),
-    "rich": ("journalsim.report",),
-    "click": ("journalsim.cli",),
-    "pytest": ("journalsim.pytest_plugin",),
-    "apsw": ("journalsim_reference.stores",),
-    "starlette": ("journalsim_reference.app", "journalsim_reference.judged_app", "journalsim_reference.__main__"),
-    "hypercorn": ("journalsim_reference.__main__",),
-    "httpx": ("journalsim.hosts",),
-}
-"""Third-party packages, and the modules and folders that alone may import each."""
-
-
-@cache
-def modules() -> Mapping[str, Path]:
-    """All modules of both packages, by name."""
-    found = {}
-    for package, source in SOURCES.items():
-        for path in sorted((source / package).rglob("*.py")):
-            name = ".".join(path.relative_to(source).with_suffix("").parts)
-            found[name.removesuffix(".__init__")] = path
-    return found
-
-
-def names_imported(tree: ast.AST) -> set[str]:
-    """The dotted names that a syntax tree imports."""
-    names = set()
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Import):
-            names |= {alias.name for alias in node.names}
-        elif isinstance(node, ast.ImportFrom):
-            assert not node.level, "imports are absolute here"
-            assert node.module
-            names |= {node.module} | {f"{node.module}.{alias.name}" for alias in node.names}
-    return names
-
-
-@cache
-def graph() -> Mapping[str, frozenset[str]]:
-    """Which modules each module imports, anywhere in it."""
-    known = modules()
-    return {
-        name: frozenset(names_imported(ast.parse(path.read_text(encoding="utf-8"))) & set(known) - {name})
-        for name, path in known.items()
-    }
-
-
-def room(name: str) -> str:
-    return ".".join(name.split(".")[:2])
-
-
-def folder(name: str) -> str:
-    """The folder that a module stands in; a file directly below a package is a folder of its own."""
-    inside = modules()[name].name == "__init__.py"
-    return name if inside or name.count(".") == 1 else name.rpartition(".")[0]
-
-
-def within(name: str, places: Iterable[str]) -> bool:
-    return any(name == place or name.startswith(f"{place}.") for place in places)
+OUTSIDE = {"open", "print", "input", "exec", "eval", "__import__"}  # functions by which a pure module would reach out
 
 
 def circle(edges: Mapping[str, Iterable[str]]) -> list[str]:
@@ -179,14 +103,53 @@ def test_the_library_of_shapes_knows_nothing_of_the_language() -> None:
     assert not outside
 
 
-def test_a_third_party_package_is_imported_only_where_it_belongs() -> None:
-    offenders = [
-        f"{name} imports {package}"
-        for name, path in modules().items()
-        for package in sorted({used.split(".")[0] for used in names_imported(ast.parse(path.read_text("utf-8")))})
-        if package in OWNERS and not within(name, OWNERS[package])
+def test_a_pure_module_imports_pure_modules_and_the_actors_the_engine() -> None:
+    pure = [name for name in modules() if within(name, PURE)]
+    assert len(pure) > MODULES_AT_LEAST // 2
+    for name in pure:
+        allowed = (*PURE, *ACTORS_MAY_IMPORT) if room(name) == "journalsim.actors" else PURE
+        assert not [other for other in sorted(graph()[name]) if not within(other, allowed)], name
+
+
+def test_a_pure_module_calls_nothing_that_reaches_out() -> None:
+    calls = [
+        f"{name}:{node.lineno} calls {node.func.id}"
+        for name, tree in trees().items()
+        if within(name, PURE)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in OUTSIDE
     ]
-    assert not offenders
+    assert calls == []
+
+
+def test_a_module_is_imported_only_where_it_belongs() -> None:
+    offenders = [
+        f"{name} imports {what}"
+        for name in modules()
+        for what, places in OWNERS.items()
+        if imported(name, what) and not within(name, places)
+    ]
+    assert offenders == []
+
+
+def test_every_place_that_may_import_a_module_does() -> None:
+    """An entry that nothing uses any more would allow an import that nobody decided on."""
+    idle = [
+        f"{place}: {what}"
+        for what, places in OWNERS.items()
+        for place in places
+        if not any(imported(name, what) for name in modules() if within(name, [place]))
+    ]
+    assert idle == []
+    assert [name for name in PURE if not any(within(module, [name]) for module in modules())] == []
+
+
+def test_no_file_imports_a_package_by_the_name_of_its_folder() -> None:
+    """``sim.journalsim`` would be a second copy of every module, with classes of its own."""
+    files = [path for top in ("sim", "reference_impl", "tests") for path in sorted((ROOT / top).rglob("*.py"))]
+    assert len(files) > MODULES_AT_LEAST
+    statement = re.compile(r"^\s*(?:import|from)\s+(?:sim|reference_impl)\b", re.MULTILINE)
+    assert [path for path in files if statement.search(path.read_text(encoding="utf-8"))] == []
 
 
 def test_a_circle_is_found() -> None:

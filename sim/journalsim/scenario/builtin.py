@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+from pathlib import Path  # noqa: TID251  (names the folder that ships with the package)
 
 from journalsim.scenario.files import find_scenarios, load_file
 from journalsim.scenario.values.scenario import Scenario

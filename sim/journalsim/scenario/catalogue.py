@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable
 from functools import cache
-from importlib.resources import files
+from importlib.resources import files  # noqa: TID251  (a file of this package)
 
 from attrs import frozen
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import os
+import os  # noqa: TID251  (this module is the one that reads scenario files)
 from collections.abc import Iterable
 from contextlib import suppress
-from pathlib import Path
+from pathlib import Path  # noqa: TID251  (as above)
 
 from journalsim.scenario.loader import load_scenario
 from journalsim.scenario.shapes.near_words import did_you_mean

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+from pathlib import Path  # noqa: TID251  (the name of the file to read)
 
 from attrs import evolve, field, fields, frozen
 

@@ -7,7 +7,7 @@ so that no action of a dead process, such as closing its files, reaches the disk
 from __future__ import annotations
 
 import errno
-from os import strerror
+from os import strerror  # noqa: TID251  (the words of an error number, no file)
 from typing import Literal
 
 from journalsim.actors.disk.content import Content
