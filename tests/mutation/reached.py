@@ -61,6 +61,7 @@ def _measured(scenarios: Sequence[Scenario], folder: Path) -> dict[str, dict[str
         finally:
             sys.settrace(None)
         assert not failed, f"the reference itself fails {scenario.name}"
+        assert seen, f"{scenario.name} came to no line of {folder}"
         result[scenario.name] = {file: sorted(lines) for file, lines in seen.items()}
     return result
 

@@ -27,18 +27,17 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
-sys.path[:0] = [str(ROOT), str(ROOT / "tests/scenarios"), str(ROOT / "tests/benchmarks"), str(Path(__file__).parent)]
+sys.path[:0] = [*(str(ROOT / "tests" / folder) for folder in ("scenarios", "benchmarks", "repo", "mutation"))]
 
 from builtin import everything  # noqa: E402
 from equivalents import Equivalents  # noqa: E402
 from judging import Fate, Judged, judge  # noqa: E402
+from layers import REFERENCE_CORE as CORE  # noqa: E402
 from mutants import Mutant, mutants_of  # noqa: E402
 from reached import Lines, lines_of, statement  # noqa: E402
 
 from journalsim.scenario.values.scenario import Scenario  # noqa: E402
 
-CORE = ("lifecycle", "events", "content", "state", "batch", "journal", "calls", "projections", "recovery", "partials")
-CORE += ("attach", "frame_log", "frames")
 LARGE = (
     "cut-at-every-byte",
     "cut-behind-an-id-line",
