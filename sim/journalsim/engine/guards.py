@@ -24,6 +24,8 @@ from collections.abc import Callable, Iterator
 from types import FrameType
 from typing import Any
 
+import trio
+
 from journalsim.errors import BlockedInRealTimeError
 
 BLOCKED_AFTER_S = 5.0  # a case takes milliseconds; nothing honest holds the thread a thousand times longer
@@ -48,6 +50,17 @@ _TRAPPED: tuple[tuple[Any, str], ...] = (
     (socket.socket, "__init__"),
     (subprocess.Popen, "__init__"),
 )
+
+_PACKAGE = os.path.dirname(os.path.dirname(__file__))
+_EXEMPT = tuple(
+    os.path.join(folder, "")
+    for folder in (
+        os.path.join(_PACKAGE, "engine"),
+        os.path.join(_PACKAGE, "search"),
+        os.path.dirname(trio.__file__),  # its wake-up socket
+    )
+)
+"""Folders of files that an audit does not name: by their place, for a project may have a folder called ``trio``."""
 
 
 @contextlib.contextmanager
@@ -132,18 +145,14 @@ def audit() -> Iterator[dict[str, None]]:
 
 def _trap(label: str, original: Any, found: dict[str, None]) -> Any:
     def trapped(*arguments: Any, **named: Any) -> Any:
-        frame = sys._getframe(1)  # documented as CPython's own; only the caller's line is read
-        if not _ours(frame.f_code.co_filename):
-            found[f"{label} called at {_short(f'{frame.f_code.co_filename}:{frame.f_lineno}')}"] = None
+        caller: FrameType | None = sys._getframe(1)  # documented as CPython's own; only file and line are read
+        while caller is not None and caller.f_code.co_filename == socket.__file__:
+            caller = caller.f_back  # create_connection and socketpair are named at the line that calls them
+        if caller is not None and not caller.f_code.co_filename.startswith(_EXEMPT):
+            found[f"{label} called at {_short(f'{caller.f_code.co_filename}:{caller.f_lineno}')}"] = None
         return original(*arguments, **named)
 
     return trapped
-
-
-def _ours(path: str) -> bool:
-    parts = path.replace(os.sep, "/").split("/")
-    own = parts[-3:-1] in (["journalsim", "engine"], ["journalsim", "search"])
-    return own or "trio" in parts or path == socket.__file__  # trio's own wake-up socket
 
 
 def _short(where: str) -> str:
