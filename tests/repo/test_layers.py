@@ -149,7 +149,8 @@ def test_no_file_imports_a_package_by_the_name_of_its_folder() -> None:
     files = [path for top in ("sim", "reference_impl", "tests") for path in sorted((ROOT / top).rglob("*.py"))]
     assert len(files) > MODULES_AT_LEAST
     statement = re.compile(r"^\s*(?:import|from)\s+(?:sim|reference_impl)\b", re.MULTILINE)
-    assert [path for path in files if statement.search(path.read_text(encoding="utf-8"))] == []
+    ours = [path for path in files if "foreign" not in path.parts]  # a project with packages of that name, for a test
+    assert [path for path in ours if statement.search(path.read_text(encoding="utf-8"))] == []
 
 
 def test_a_circle_is_found() -> None:

@@ -1,0 +1,3 @@
+"""Keeps pytest out of the project that tests here copy elsewhere."""
+
+collect_ignore = ["foreign"]

@@ -1,0 +1,3 @@
+"""The shop as it should be."""
+
+GREETING = "What may we send you?"

@@ -1,0 +1,1 @@
+"""What this project simulates: a shop."""
