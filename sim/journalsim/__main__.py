@@ -1,4 +1,4 @@
-"""``python -m sim`` is the command ``journalsim``."""
+"""``python -m journalsim`` is the command ``journalsim``."""
 
 from journalsim.cli import main
 
