@@ -56,7 +56,7 @@ def imported(folder: str) -> Mapping[str, frozenset[str]]:
     ours = {"journalsim", "journalsim_reference", "tests", *(path.stem for path in (ROOT / "tests").rglob("*.py"))}
     known = packages_distributions()
     found: dict[str, set[str]] = {}
-    for path in (ROOT / folder).rglob("*.py"):
+    for path in (p for p in (ROOT / folder).rglob("*.py") if "foreign" not in p.parts):  # a project of its own
         for name in names_imported(ast.parse(path.read_text(encoding="utf-8"))):
             top = name.split(".")[0]
             if top not in ours and top not in sys.stdlib_module_names:
