@@ -1,19 +1,19 @@
 """Serves the reference journal over HTTP: prompt, stop, history, status, and a stream that survives its connection.
 
-====================================================  =================================================== ``POST
-/sessions/{session}/runs``                     ``{"text", "key"}``: 201 ``{"run"}``; 200 if the key
+====================================================  ===================================================
+``POST /sessions/{session}/runs``                     ``{"text", "key"}``: 201 ``{"run"}``; 200 if the key
                                                       is known; 409 ``{"reason"}`` if it is refused
-``POST /sessions/{session}/runs/{run}/stop``          ``{"mode"}``, which is optional: ``{"answer"}`` ``POST
-/sessions/{session}/runs/{run}/answers/{call}``  ``{"approved"}``: ``{"answer"}`` ``GET /sessions/{session}/history``
-``{"items", "cursor"}``, both of one instant ``GET /sessions/{session}/status``                    ``{"run", "state",
-"last_seq", "prompt"}`` ``GET /sessions/{session}/stream``                    200 ``text/event-stream``, 204, 404 or
-409; the cursor
+``POST /sessions/{session}/runs/{run}/stop``          ``{"mode"}``, which is optional: ``{"answer"}``
+``POST /sessions/{session}/runs/{run}/answers/{call}``  ``{"approved"}``: ``{"answer"}``
+``GET /sessions/{session}/history``                   ``{"items", "cursor"}``, both of one instant
+``GET /sessions/{session}/status``                    ``{"run", "state", "last_seq", "prompt"}``
+``GET /sessions/{session}/stream``                    200 ``text/event-stream``, 204, 404 or 409; the cursor
                                                       is ``Last-Event-ID``, or ``after`` in the query
 ``GET /``                                             one small page
 ====================================================  ===================================================
 
-A malformed request is answered with ``{"error"}``, which states what was expected. A reader that disconnects stops no
-run.
+A malformed request is answered with ``{"error"}``, which states what was expected.
+A reader that disconnects stops no run.
 """
 
 from __future__ import annotations

@@ -1,14 +1,20 @@
 """Decides how to attach a reader: a pure function of the journal, the frame log and the reader's cursor.
 
 Whether there is a cursor, whether it is well-formed, and whether it is in range are three facts, and each outcome has a
-word of its own (:data:`Understanding`).  The journal never guesses: an unusable cursor leads to a declared restart or a
+word of its own (:data:`Understanding`). The journal never guesses: an unusable cursor leads to a declared restart or a
 declared gap, never to a silent replay, and never to the live end as if nothing were missing.
 
-=================  ======================  ========================== cursor             a run is active         the
-session is idle =================  ======================  ========================== absent             fresh
-204 equal              suffix                  204, which ends reconnection within             suffix
-finished, then closed evicted            gap                     gap malformed,         restart or gap, by the  the
-same, then closed foreign_run,       policy ``bad_cursor`` ahead foreign_session    409                     409
+=================  ======================  ==========================
+cursor             a run is active         the session is idle
+=================  ======================  ==========================
+absent             fresh                   204
+equal              suffix                  204, which ends reconnection
+within             suffix                  finished, then closed
+evicted            gap                     gap
+malformed,         restart or gap, by the  the same, then closed
+foreign_run,       policy ``bad_cursor``
+ahead
+foreign_session    409                     409
 =================  ======================  ==========================
 
 With the policy ``reattach: whole_turn`` the frames behind a cursor start again with the first frame of the cursor's

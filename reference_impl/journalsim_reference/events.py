@@ -59,7 +59,7 @@ BARRIERS = (
 )
 """Kinds that must be on the disk before anything follows, under every sync policy.
 
-These rows acknowledge actions to people, or prove to a recovery that a call was not started.  A power cut may take the
+These rows acknowledge actions to people, or prove to a recovery that a call was not started. A power cut may take the
 other rows: text of an open message.
 """
 

@@ -1,10 +1,10 @@
 """Holds the frames of a session, in order and within bounds: the one source of every reader.
 
-A reader is a position in this log and nothing else.  It reads the entries behind its position, waits at the end, and
+A reader is a position in this log and nothing else. It reads the entries behind its position, waits at the end, and
 changes nothing: readers do not wait for one another and remove nothing, and between replay and live there is no seam.
-The log is bounded, in entries and in bytes.  A reader whose position was dropped has missed frames, and receives a gap.
+The log is bounded, in entries and in bytes. A reader whose position was dropped has missed frames, and receives a gap.
 
-Ids.  ``<run>:<seq>`` names a row that is safe on the disk.  A frame that is sent before it is safe, be it text without
+Ids. ``<run>:<seq>`` names a row that is safe on the disk. A frame that is sent before it is safe, be it text without
 a row or a row that is not yet synced, is numbered behind the last safe row, ``<run>:<seq>.<part>``: a crash may take
 the frame away and give its number to another row, and then no cursor names both.
 """

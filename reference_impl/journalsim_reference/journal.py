@@ -1,7 +1,7 @@
 """Decides about runs and messages, as pure functions from the state to the rows to append.
 
 Each ``decide_…`` reads the state and returns the rows to write, no rows when the request is already fulfilled, or
-:class:`Refused`.  It changes nothing: the caller appends the rows in one batch and folds them in, with no other step in
+:class:`Refused`. It changes nothing: the caller appends the rows in one batch and folds them in, with no other step in
 between, and that is the critical section of the journal.
 
 Four rules hold for all of them:
@@ -142,7 +142,7 @@ def decide_complete(
 ) -> Decision:
     """Completes a message, or opens and completes one that no chunk had opened.
 
-    An interrupted message is superseded under the same id.  A message that is already completed is the same message
+    An interrupted message is superseded under the same id. A message that is already completed is the same message
     reported again, whatever its text.
     """
     run = state.runs[run_id]

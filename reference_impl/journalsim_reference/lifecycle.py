@@ -1,21 +1,21 @@
 """Defines the three lifecycles of the journal, as literal tables.
 
-A table reads ``TRANSITIONS[state][event] -> state``; the events are the kinds of journal rows.  A missing entry is the
+A table reads ``TRANSITIONS[state][event] -> state``; the events are the kinds of journal rows. A missing entry is the
 error: :class:`IllegalTransition` names event, state and id, and the state does not change.
 
 *A run* is ``accepted`` once the person's words are durable, ``running`` once a writer owns it, ``waiting`` while any of
-its calls waits for a person, and ``cancelling`` from the moment a stop is durable.  A waiting run is not blocked: calls
-beside the one that waits go on.  From ``cancelling`` only ``run.aborted`` leads on: an ordinary end reported for a
-stopped run would be a lie.  A terminal state has one entry, ``terminal.rejected``, which changes nothing: every event
-after the first durable terminal is stored for audit and never becomes a message.  The kind of a terminal does not
+its calls waits for a person, and ``cancelling`` from the moment a stop is durable. A waiting run is not blocked: calls
+beside the one that waits go on. From ``cancelling`` only ``run.aborted`` leads on: an ordinary end reported for a
+stopped run would be a lie. A terminal state has one entry, ``terminal.rejected``, which changes nothing: every event
+after the first durable terminal is stored for audit and never becomes a message. The kind of a terminal does not
 determine the cause of the end; ``CAUSES`` lists the causes that go with each kind of row.
 
-*A message* is ``open``, then ``completed`` or ``interrupted``.  Completed wins: ``interrupted -> completed`` exists and
-its reverse does not.  A later attempt supersedes the messages of an earlier one.  ``run.aborted`` reaches messages only
+*A message* is ``open``, then ``completed`` or ``interrupted``. Completed wins: ``interrupted -> completed`` exists and
+its reverse does not. A later attempt supersedes the messages of an earlier one. ``run.aborted`` reaches messages only
 for the cause ``rolled_back``, and discards them in any state.
 
-*A tool call* is requested, runs, and gets one closure.  A call that needs a person's approval gets one question and one
-answer before it runs; a call that is denied is answered and aborted in the same batch.  ``tool.aborted`` is the closure
+*A tool call* is requested, runs, and gets one closure. A call that needs a person's approval gets one question and one
+answer before it runs; a call that is denied is answered and aborted in the same batch. ``tool.aborted`` is the closure
 of a call that returned no result; its outcome depends on the state that it leaves, by ``OUTCOMES``.
 
 Four things are code rather than table: which terminal is the first (a fact about the whole run), whether a completion

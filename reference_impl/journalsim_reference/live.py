@@ -1,6 +1,6 @@
 """Implements ports of the real world: trio's clock and a scripted model that answers slowly.
 
-This is the one place of the reference where time is real.  On a virtual clock it is virtual: every wait is trio's.
+This is the one place of the reference where time is real. On a virtual clock it is virtual: every wait is trio's.
 """
 
 from __future__ import annotations

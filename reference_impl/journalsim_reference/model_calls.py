@@ -1,7 +1,7 @@
 """Calls the model, and takes its stream.
 
 One speaker, the lead or a sub-agent, calls and retries; each piece goes to the writer as it comes, so no state of this
-module has to survive.  A received completion is appended behind a shield, so that a racing stop or time limit cannot
+module has to survive. A received completion is appended behind a shield, so that a racing stop or time limit cannot
 lose it.
 """
 
@@ -227,7 +227,7 @@ class ModelCalls:
     def identify(self, response: Response, provider_id: str | None) -> str | None:
         """Returns the message of this response that has the provider's id; None stands for a new message.
 
-        A known id decides.  An unknown id is either a new name of the message that was still open, or the name of the
+        A known id decides. An unknown id is either a new name of the message that was still open, or the name of the
         next one.
         """
         messages = self.run_state.messages

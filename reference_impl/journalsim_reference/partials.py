@@ -1,11 +1,11 @@
 """Buffers text of open messages that is not in the journal yet, within a bound.
 
-A stream brings hundreds of chunks, and a completed message needs none of them as rows.  With the policy of syncing at
-barriers only, chunks wait here until their message completes or is interrupted.  They leave *after* the row that holds
+A stream brings hundreds of chunks, and a completed message needs none of them as rows. With the policy of syncing at
+barriers only, chunks wait here until their message completes or is interrupted. They leave *after* the row that holds
 them is committed, never before: a write that is cancelled or fails finds them still in place.
 
-Memory is bounded twice.  A chunk that does not fit makes its message spill: the whole buffer goes into a
-``message.delta`` row, and the bound costs a write, never text.  The caller calls :meth:`Partials.fits` first and spills
+Memory is bounded twice. A chunk that does not fit makes its message spill: the whole buffer goes into a
+``message.delta`` row, and the bound costs a write, never text. The caller calls :meth:`Partials.fits` first and spills
 when it returns False.
 
 The buffers belong to the journal's server, not to the worker that fills them: an unwinding worker cannot take them

@@ -1,8 +1,8 @@
 """Projects the journal to two views: the history for people, and the context for the model.
 
-The third view, for live readers, is in :mod:`journalsim_reference.frames`.  None of them stores anything.  History and
+The third view, for live readers, is in :mod:`journalsim_reference.frames`. None of them stores anything. History and
 context are rendered per run and cached with the run until its next row, so a long conversation costs no more to read
-than its last run.  The policies are those of the process and never change in it.
+than its last run. The policies are those of the process and never change in it.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ def history(
 def context(state: State, session_id: str, policies: Mapping[str, str]) -> tuple[Item, ...]:
     """Returns the context of the next model call, oldest first.
 
-    A prompt that still waits for its turn is not part of it.  Calls come with their closures or not at all.  A run that
+    A prompt that still waits for its turn is not part of it. Calls come with their closures or not at all. A run that
     was rolled back leaves only its marker, for the model as for people: its tools may have done something.
     """
     session = state.session(session_id)

@@ -1,8 +1,8 @@
 """Ends the runs that a crash left open, when a new process starts.
 
-Recovery adds only facts that the rows prove.  Text in the buffers is lost, so an open message is stored with the text
-that had been spilled into ``message.delta`` rows, and dropped if there is none.  A call that had started may have taken
-effect: its closure has the outcome ``unknown``.  A run with a durable stop ends with the cause of that stop; any other
+Recovery adds only facts that the rows prove. Text in the buffers is lost, so an open message is stored with the text
+that had been spilled into ``message.delta`` rows, and dropped if there is none. A call that had started may have taken
+effect: its closure has the outcome ``unknown``. A run with a durable stop ends with the cause of that stop; any other
 has crashed.
 
 Recovery is idempotent: once its rows are folded in no run is open, and a second pass adds nothing.

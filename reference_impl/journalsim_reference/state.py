@@ -1,7 +1,7 @@
 """Folds the rows into the state of the journal.
 
-:meth:`State.apply` folds one row into the state.  It refuses a row that the lifecycle tables do not list, a gap in the
-numbers of a run, and a writer whose epoch is over.  All knowledge of the journal comes from here, so a new process on
+:meth:`State.apply` folds one row into the state. It refuses a row that the lifecycle tables do not list, a gap in the
+numbers of a run, and a writer whose epoch is over. All knowledge of the journal comes from here, so a new process on
 the same rows has the same state.
 """
 

@@ -1,11 +1,11 @@
 """Serves readers: decides who watches a session, from which position, and until when.
 
 The journal enters every frame here in the critical section that makes it true, right after its row is in the journal. A
-reader then pulls: it has no buffer of its own, only its position in the session's log.  So a slow reader costs no more
+reader then pulls: it has no buffer of its own, only its position in the session's log. So a slow reader costs no more
 than the log may hold, and a reader whose position has been dropped receives a gap and the end of its stream. Attaching
 is one step without a wait, so there is no seam between replayed and live frames.
 
-A stream ends when the session has no active run: the terminal is always its last frame.  ``stream.end`` states why the
+A stream ends when the session has no active run: the terminal is always its last frame. ``stream.end`` states why the
 *stream* is over.
 """
 

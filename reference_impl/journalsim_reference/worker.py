@@ -1,7 +1,7 @@
 """Carries out one run, from its prompt to its terminal.
 
 The worker holds no state that must survive: text is with the writer, rows are in the journal, and the terminal is
-decided there.  When a stop cancels the worker, it closes the model's stream and the tools, and finishes its writes
+decided there. When a stop cancels the worker, it closes the model's stream and the tools, and finishes its writes
 behind a shield:
 
 * a completion that was received is appended, also when a stop races with it;
@@ -11,10 +11,10 @@ behind a shield:
 A time limit works like a stop without a person: the cancelled work unwinds in the same way, and the first durable one
 of the two determines how the run ended.
 
-A sub-agent is a worker of the same run that speaks in its own name.  It has no terminal: its last answer is the result
+A sub-agent is a worker of the same run that speaks in its own name. It has no terminal: its last answer is the result
 of the lead's call.
 
-A cancellation without a stop in the journal means that the process is ending around the worker.  The worker then writes
+A cancellation without a stop in the journal means that the process is ending around the worker. The worker then writes
 nothing: the next process finds the run open and ends it with the true cause.
 """
 

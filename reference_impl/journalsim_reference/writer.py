@@ -1,17 +1,22 @@
 """Writes the journal: holds state, store and buffers of a process, and the critical section around them.
 
-Every operation is one ``store.append`` step.  Inside it nothing waits: the decision is taken on the state as it is, its
-rows are written, folded in and announced, and only then may any other task look.  So a decision is never taken on a
-state that is about to change, a row is never announced before it is durable, and a buffer is never dropped before its
-row is.
+Every operation is one ``store.append`` step. Inside it nothing waits: the
+decision is taken on the state as it is, its rows are written, folded in and
+announced, and only then may any other task look. So a decision is never taken on
+a state that is about to change, a row is never announced before it is durable,
+and a buffer is never dropped before its row is.
 
-When the store fails -------------------- A batch that was certainly not stored is appended again, at once and then, by
-a worker, after pauses: a disk that was full for a moment costs only time.  A batch with an unknown outcome is looked
-for: the rows that the store then returns are certain, and the batch, whose ids the journal minted, is among them or is
-appended again.  The journal folds in and announces only certain rows.
+When the store fails
+--------------------
+A batch that was certainly not stored is appended again, at once and then, by a worker,
+after pauses: a disk that was full for a moment costs only time. A batch
+with an unknown outcome is looked for: the rows that the store then returns are certain, and
+the batch, whose ids the journal minted, is among them or is appended again. The journal folds in
+and announces only certain rows.
 
-If the store cannot settle the outcome, or a newer process has opened it, the process fences itself: it releases the
-store, cancels its workers and writes nothing more.  The next process reads its rows.
+If the store cannot settle the outcome, or a newer process has opened it, the process fences
+itself: it releases the store, cancels its workers and writes nothing more. The next process reads
+its rows.
 """
 
 from __future__ import annotations

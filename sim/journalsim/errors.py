@@ -1,6 +1,6 @@
 """Defines the errors of the harness, and the exit code of each.
 
-A violated invariant is never an exception: it is a value (:class:`journalsim.oracle.invariants.verdict.Violation`).  An
+A violated invariant is never an exception: it is a value (:class:`journalsim.oracle.invariants.verdict.Violation`). An
 error of this module means that somebody misused the harness, that the harness could not drive the system under test, or
 that the harness is at fault.
 """

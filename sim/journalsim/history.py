@@ -1,7 +1,7 @@
 """Defines the history: the events of one case, which are the only input of a verdict.
 
-A history is a list of events in the order in which they happened.  The actors and the hosts write it; the oracle reads
-it.  Each event carries one record, one class per kind (:mod:`journalsim.contract.events`).
+A history is a list of events in the order in which they happened. The actors and the hosts write it; the oracle reads
+it. Each event carries one record, one class per kind (:mod:`journalsim.contract.events`).
 """
 
 from __future__ import annotations

@@ -44,7 +44,7 @@ def test_a_port_that_is_taken_is_an_error_in_words(capsys: pytest.CaptureFixture
 def test_a_folder_that_cannot_be_made_is_an_error_in_words(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "file").write_text("", encoding="utf-8")
     assert main(["--port", "0", "--store", str(tmp_path / "file" / "in it")]) == 2
-    assert "error: cannot keep the journal in" in capsys.readouterr().err
+    assert "error: cannot store the journal in" in capsys.readouterr().err
 
 
 def test_what_the_live_server_needs_is_named(

@@ -1,6 +1,6 @@
 """Builds journals whose history and context differ from their rows.
 
-Most bugs of public systems happen on the way into a store.  Seen from outside, a bug on the way out looks the same, and
+Most bugs of public systems happen on the way into a store. Seen from outside, a bug on the way out looks the same, and
 takes a fraction of the code.
 """
 

@@ -1,8 +1,8 @@
 """Defines the interface of a store: few verbs, each all or nothing.
 
-A store holds rows and nothing else.  ``append`` returns when the whole batch is stored; when it raises a
-:class:`StoreError`, no row is.  When it raises :class:`journalsim.contract.adapters.OutcomeUnknown`, the disk failed in
-the middle, and all rows or no row is stored: ``load`` settles that, and the rows that it then returns are certain.  The
+A store holds rows and nothing else. ``append`` returns when the whole batch is stored; when it raises a
+:class:`StoreError`, no row is. When it raises :class:`journalsim.contract.adapters.OutcomeUnknown`, the disk failed in
+the middle, and all rows or no row is stored: ``load`` settles that, and the rows that it then returns are certain. The
 ids of rows are the caller's, so a batch that is appended again is stored at most once.
 
 Every ``open`` begins a new epoch, and a writer of an earlier epoch is refused at the only place where it could do harm.

@@ -1,11 +1,11 @@
 """Opens a SQLite database on a disk port, and verifies that SQLite runs in the requested mode.
 
-SQLite silently ignores a setting that it does not know or cannot follow.  So every setting is read back.  For the
+SQLite silently ignores a setting that it does not know or cannot follow. So every setting is read back. For the
 journal mode even that is not enough: with exclusive locking ``DELETE`` works as ``PERSIST`` does, and the pragma still
-answers "delete".  Only the files in the folder after a transaction count, and :meth:`Database.check_journal` looks
+answers "delete". Only the files in the folder after a transaction count, and :meth:`Database.check_journal` looks
 there.
 
-A database repeats to the byte: SQLite's random numbers start again at every open, from a digest of the folder.  With a
+A database repeats to the byte: SQLite's random numbers start again at every open, from a digest of the folder. With a
 constant they would repeat from life to life, and a journal that a crash left behind would look like one of this life:
 its checksums depend on such a number.
 """
@@ -171,7 +171,7 @@ def make_certain(port: DiskPort, name: str) -> None:
 
     A process that was killed after a failed sync leaves a log, or a journal, which can be read and which no later sync
     will write; a process that was killed before it could sync the folder leaves a journal which is gone only until the
-    power fails.  So both are written once more and synced, and so are the names.  The database file needs none of this:
+    power fails. So both are written once more and synced, and so are the names. The database file needs none of this:
     each doubtful part of it is in the log or the journal, and SQLite writes it from there.
     """
     if not port.exists(name):

@@ -40,10 +40,10 @@ PROMISES: Mapping[tuple[str, str], str] = {
 * *ordered*: every kill; after a power cut a prefix of whole transactions is left;
 * *none*: every kill; a power cut may leave anything.
 
-Delete with FULL is durable where an unlink needs no sync of the folder.  A rollback journal with NORMAL may be torn in
-a place that the checksum of its pages, which samples every 200th byte, does not see.  A failed sync does not change the
+Delete with FULL is durable where an unlink needs no sync of the folder. A rollback journal with NORMAL may be torn in
+a place that the checksum of its pages, which samples every 200th byte, does not see. A failed sync does not change the
 table, also if the process is killed before it can react: the next process to open the database writes again the data
-that no sync would write, see :func:`journalsim_reference.stores.database.make_certain`.  Tests produce this table.
+that no sync would write, see :func:`journalsim_reference.stores.database.make_certain`. Tests produce this table.
 """
 
 

@@ -3,15 +3,15 @@
 One line is one batch, so a batch is stored whole or not at all; see :mod:`journalsim_reference.stores.log_lines` for
 the test of a whole line.
 
-When the file is opened it is read from the start.  The largest ``synced`` of all whole lines divides it.  Behind that
+When the file is opened it is read from the start. The largest ``synced`` of all whole lines divides it. Behind that
 point no row was acknowledged as durable: the first bytes there that are no whole line end the journal, and are cut off
-together with everything that overtook them.  Before that point every row was, so a bad line is damage: the good lines
+together with everything that overtook them. Before that point every row was, so a bad line is damage: the good lines
 after it are still read, :attr:`LogStore.damage` reports it, and nothing is cut.
 
-The lines behind that point are written once more and synced before any process acts on them.  A killed process leaves
+The lines behind that point are written once more and synced before any process acts on them. A killed process leaves
 lines which can be read and are not on the disk; a process whose sync has failed leaves lines which no sync will write.
 
-A failed append is cut off again.  If the cut cannot be made durable either, the outcome of the append is unknown, and
+A failed append is cut off again. If the cut cannot be made durable either, the outcome of the append is unknown, and
 the next call begins with the cut.
 """
 

@@ -8,10 +8,10 @@ A line is ``[length,"checksum",synced,epoch,rows]`` and a line feed, all ASCII, 
 * ``synced`` is the length of the file that was certainly on the disk when the line was written;
 * ``epoch`` is its writer's, and never falls: a line that an earlier process left in a
   block which the file system has given back does not count;
-* ``rows`` is a batch.  An empty one opens an epoch.
+* ``rows`` is a batch. An empty one opens an epoch.
 
 A reader does not rely on line feeds, for a torn line has lost its own: after a bad line it looks for the next place
-where a whole one begins.  Row text cannot look like that, because a quotation mark inside a JSON string has a backslash
+where a whole one begins. Row text cannot look like that, because a quotation mark inside a JSON string has a backslash
 before it.
 """
 

@@ -1,6 +1,6 @@
 """Chooses the store that a process opens: on the disk of the ports, or on a real folder.
 
-Ports with a disk mean that the scenario tests crashes of the disk, and names a kind of store.  A variant of the
+Ports with a disk mean that the scenario tests crashes of the disk, and names a kind of store. A variant of the
 reference with a fixed kind of store opens that kind in every scenario.
 """
 

@@ -1,6 +1,6 @@
 """Implements a store in one SQLite file, ``journal.db`` in a given folder.
 
-A batch is one transaction, and a row is acknowledged when its transaction has committed.  In WAL mode a commit is one
+A batch is one transaction, and a row is acknowledged when its transaction has committed. In WAL mode a commit is one
 write to the end of the log; with ``synchronous=FULL`` it is synced too, with ``NORMAL`` only with the next FULL commit.
 Both settings are read back after they were set, because SQLite silently ignores a setting that it does not know or
 cannot follow (a file system without shared memory keeps its old journal mode).
@@ -9,7 +9,7 @@ Event ids are unique, and so is (run, seq): of two writers that do not know of e
 The ``writer`` table holds the epoch, which every append checks inside its own transaction.
 
 When the disk fails in mid-commit, the transaction may be stored or not, and a connection that has seen a failed sync
-may mark data as written that no later sync will write.  Such a connection is never used again: the next call opens the
+may mark data as written that no later sync will write. Such a connection is never used again: the next call opens the
 file again, under the same epoch, and relies on the rows that it finds.
 """
 

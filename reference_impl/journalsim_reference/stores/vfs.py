@@ -1,8 +1,8 @@
 """Runs SQLite on a disk port: the real engine on the simulated disk, or on any other.
 
-SQLite reaches files through a VFS.  This one hands every call to a :class:`journalsim.contract.disk_port.DiskPort`, and
+SQLite reaches files through a VFS. This one hands every call to a :class:`journalsim.contract.disk_port.DiskPort`, and
 also does the same as SQLite's own VFS for Unix: a journal or log that it has just created is synced together with the
-folder, and a journal is removed together with a sync of the folder if SQLite requests it (``synchronous=EXTRA``).  It
+folder, and a journal is removed together with a sync of the folder if SQLite requests it (``synchronous=EXTRA``). It
 reports the same facts about the device: nothing is atomic or in order, bytes beside those written do not change.
 
 There is no shared memory, so WAL needs ``locking_mode=EXCLUSIVE``.
@@ -102,7 +102,7 @@ _KINDS = apsw.SQLITE_OPEN_MAIN_DB | _JOURNALS
 
 
 class DiskVFSFile:
-    """One file of SQLite's.  It has no base class, so no call falls through to the real disk."""
+    """One file of SQLite's. It has no base class, so no call falls through to the real disk."""
 
     def __init__(self, vfs: DiskVFS, file: DiskFile, sync_folder: bool) -> None:
         self._vfs = vfs

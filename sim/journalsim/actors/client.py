@@ -1,6 +1,6 @@
 """Simulates a person and their client program.
 
-The client knows only what it received: a run's id arrives with the answer to its send or with the first frame.  A Stop
+The client knows only what it received: a run's id arrives with the answer to its send or with the first frame. A Stop
 names a run, so the client latches a Stop that is pressed before the id is known, and sends it once the id arrives.
 """
 

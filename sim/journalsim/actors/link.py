@@ -1,6 +1,6 @@
 """Carries requests from a client to the server, and frames and answers back.
 
-A request is delayed, dropped or duplicated as its step scripts.  Frames of one client stay in order under every
+A request is delayed, dropped or duplicated as its step scripts. Frames of one client stay in order under every
 schedule, because they travel on one connection; requests do not, because each has a connection of its own.
 """
 

@@ -8,7 +8,7 @@ An adapter implements one of two levels:
   the harness supplies the model, the tools and the points through
   :class:`~journalsim.contract.ports.Ports`.
 
-Every verb may be ``def`` or (trio) ``async def``.  A verb ends in one of three ways: it returns (*ok*), it raises
+Every verb may be ``def`` or (trio) ``async def``. A verb ends in one of three ways: it returns (*ok*), it raises
 (*failed*: certainly not done), or it raises :class:`OutcomeUnknown` (*unknown*: done or not done; only a later read can
 decide).
 
@@ -42,7 +42,7 @@ class RunBusy(Exception):
 class StoreAdapter(Protocol):
     """A journal that only stores rows, while the harness drives the run.
 
-    Four verbs are required.  The harness finds these optional verbs by name: ``append_many(session_id, run_id,
+    Four verbs are required. The harness finds these optional verbs by name: ``append_many(session_id, run_id,
     items)``, ``partial(session_id, run_id, item)`` (stores an unfinished message after a stop), ``finish(session_id,
     run_id, marker)`` (stores the terminal of a run), ``annotate(session_id, item_id, metadata)``,
     ``replace_all(session_id, items)``, ``flush()``, ``statistics()``, ``crash()``.
@@ -51,7 +51,7 @@ class StoreAdapter(Protocol):
     capabilities: Capabilities
 
     def open(self, where: str) -> MaybeAwaitable[None]:
-        """Opens the store in folder ``where``.  After a crash, the same folder holds the same data."""
+        """Opens the store in folder ``where``. After a crash, the same folder holds the same data."""
         ...
 
     def close(self) -> MaybeAwaitable[None]:
@@ -70,7 +70,7 @@ class StoreAdapter(Protocol):
 class RunnerAdapter(Protocol):
     """A system with its own loop; the harness supplies model, tools and points.
 
-    Four further verbs are required.  The harness finds these optional verbs by name: ``context(session_id)``,
+    Four further verbs are required. The harness finds these optional verbs by name: ``context(session_id)``,
     ``annotate(session_id, item_id, metadata)`` (raises ``LookupError`` if the item is gone), ``compact(session_id)``,
     ``clear(session_id)``, ``statistics()``, ``crash()`` (also called during ``setup``), ``disconnected(session_id,
     client)`` (a reader's connection broke), ``answer(session_id, run_id, call_id, approved)`` (a person approves or
@@ -92,7 +92,7 @@ class RunnerAdapter(Protocol):
             key: the client's idempotency key.
 
         Returns:
-            The run's id.  The user message is accepted once this returns.
+            The run's id. The user message is accepted once this returns.
 
         Raises:
             RunBusy: the session has an active run; nothing was done.

@@ -21,7 +21,7 @@ POLICIES: Mapping[str, tuple[str, ...]] = {
     "bad_cursor": ("restart", "gap"),
     "retention": ("long", "short"),
 }
-"""Policies on which public systems disagree, with the default first.  The effect of a stop has its own parameter,
+"""Policies on which public systems disagree, with the default first. The effect of a stop has its own parameter,
 ``mode``.
 """
 

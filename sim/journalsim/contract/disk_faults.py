@@ -1,7 +1,7 @@
 """Defines the words for disks in a case: the file system, the losses of a power cut, and the faults before it.
 
-All of it is data, so that a case can hold it.  A loss reads ``unsynced``, ``last_tail``, or ``drawn#17`` for the
-seventeenth of the worlds that :mod:`journalsim.actors.disk.worlds` draws.  A fault names an operation: ``Fault("error",
+All of it is data, so that a case can hold it. A loss reads ``unsynced``, ``last_tail``, or ``drawn#17`` for the
+seventeenth of the worlds that :mod:`journalsim.actors.disk.worlds` draws. A fault names an operation: ``Fault("error",
 at="disk.write#7")`` is the seventh write of the case; a fault with ``times`` also hits the following operations of the
 same verb.
 """
@@ -26,7 +26,7 @@ class DiskOptions:
         truncates: whether a write after a truncation may survive although the truncation does not
             (``any_order``: freed blocks are used again at once) or not (``in_order``).
         fill: the byte that reads back where a file has grown and its data never reached the disk.
-        lying_sync: every sync succeeds and does nothing.  No invariant is judged on such a disk.
+        lying_sync: every sync succeeds and does nothing. No invariant is judged on such a disk.
     """
 
     sector: int = field(default=512, validator=ge(1))

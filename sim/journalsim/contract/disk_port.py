@@ -1,17 +1,17 @@
 """Defines the folder that a journal writes to, as one process sees it.
 
 A journal that opens its files through :class:`DiskPort` runs on a real folder and on the simulated disk alike. Every
-verb is synchronous and does what the system call of the same name does.  A byte passes through three states:
+verb is synchronous and does what the system call of the same name does. A byte passes through three states:
 
 * *written*: it is in a buffer of this process (a file opened ``buffered``); it
   is lost with the process;
 * *flushed*: the operating system has it; it survives the process, but not a power cut;
 * *synced*: it is on the disk; it survives both.
 
-``write`` on an unbuffered file flushes at once.  Names of files have a durability of their own: a name that was
+``write`` on an unbuffered file flushes at once. Names of files have a durability of their own: a name that was
 created, renamed or removed is durable only after ``sync_folder``.
 
-Errors are :class:`OSError` with the usual ``errno``.  Once the process or its machine is gone, every verb but
+Errors are :class:`OSError` with the usual ``errno``. Once the process or its machine is gone, every verb but
 ``unlock`` and ``close`` raises an exception outside :class:`Exception`, so that no error handling of a journal
 continues after its own crash.
 """
@@ -72,7 +72,7 @@ class DiskFile(Protocol):
         ...
 
     def close(self) -> None:
-        """Flushes and closes the file without a sync.  Closing twice is allowed."""
+        """Flushes and closes the file without a sync. Closing twice is allowed."""
         ...
 
 

@@ -24,7 +24,7 @@ class Item:
     """One entry of a history or of a model context, in the smallest common form.
 
     Attributes:
-        kind: kind of the entry.  A ``marker`` is the terminal of a run.
+        kind: kind of the entry. A ``marker`` is the terminal of a run.
         text: user text, visible answer text, tool output, or marker wording.
         id: the journal's own stable id, if it has one.
         aliases: ids that the provider used for the same message, in order of appearance.

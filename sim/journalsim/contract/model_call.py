@@ -107,7 +107,7 @@ LateCompletion = Callable[[Completion], Awaitable[None]]
 class ModelStream(Protocol):
     """An open call of the model: iterate it, and leave the ``async with`` block to close it.
 
-    Iteration raises :class:`ModelError` when the provider breaks off.  Iteration ends without a ``finish`` event when
+    Iteration raises :class:`ModelError` when the provider breaks off. Iteration ends without a ``finish`` event when
     the connection ends silently; the message is then *not* completed.
     """
 

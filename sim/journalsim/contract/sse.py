@@ -1,18 +1,18 @@
 """Encodes and decodes server-sent events, as pure functions of bytes.
 
 The rules are those of the HTML standard, "9.2 Server-sent events"
-(https://html.spec.whatwg.org/multipage/server-sent-events.html); numbers in comments are its sections.  Programs that
+(https://html.spec.whatwg.org/multipage/server-sent-events.html); numbers in comments are its sections. Programs that
 read by other rules are in :mod:`journalsim.actors.programs.dialects`.
 
 Three facts of the format shape this module:
 
 * CR, LF and CRLF all end a line, and UTF-8 never uses those bytes inside a
-  longer character.  So bytes are cut into lines first and decoded line by line,
+  longer character. So bytes are cut into lines first and decoded line by line,
   which gives the same text as decoding the stream, wherever the chunks are cut.
 * A CR ends its line at once; a LF that follows it, perhaps in the next chunk,
-  belongs to it.  The reader dispatches a line without waiting for a further byte.
-* Two "last ids" are distinct.  The ``id`` line moves the last id *seen*; the
-  blank line moves the last id *dispatched*.  Only the second may be sent back to
+  belongs to it. The reader dispatches a line without waiting for a further byte.
+* Two "last ids" are distinct. The ``id`` line moves the last id *seen*; the
+  blank line moves the last id *dispatched*. Only the second may be sent back to
   the server: between the two lies an event that no reader has received.
 """
 
@@ -47,11 +47,11 @@ def encode_event(
     The lines are ``id``, ``event``, ``retry``, ``data``, in this order, each that is given.
 
     Args:
-        data: the text.  Each line of it becomes a ``data`` line, so a reader gets LF for every CR
+        data: the text. Each line of it becomes a ``data`` line, so a reader gets LF for every CR
             and CRLF; text that must survive to the last character goes through :func:`encode_json`.
             None sends no ``data`` line: a reader then applies ``id`` and ``retry`` and dispatches no event.
         event: the type; without it readers see ``message``.
-        id: the cursor that a reader sends back.  An empty one makes readers forget theirs.  It
+        id: the cursor that a reader sends back. An empty one makes readers forget theirs. It
             comes back in an HTTP header, which trims blanks at both ends and is Latin-1 in some clients.
         retry_ms: the time that readers wait before they reconnect, milliseconds.
 
@@ -86,7 +86,7 @@ def encode_json(payload: Any, *, event: str | None = None, id: str | None = None
 def encode_comment(text: str = "") -> bytes:
     """Returns a comment: bytes that every reader ignores, as a heartbeat.
 
-    The comment is a line without a blank line after it, on purpose.  By the rules a blank line there does nothing, but
+    The comment is a line without a blank line after it, on purpose. By the rules a blank line there does nothing, but
     httpx-sse, and SDKs that decode like it, read it as an empty event once they have seen an id
     (florimondmanca/httpx-sse#35), and fetch-event-source always does.
     """
@@ -240,7 +240,7 @@ class Decoder(LineReader):
     """Reads a stream by the rules of the standard; one object per connection.
 
     Attributes:
-        last_id_seen: value of the last valid ``id`` line.  It is no cursor: its event may never arrive.
+        last_id_seen: value of the last valid ``id`` line. It is no cursor: its event may never arrive.
         last_id_dispatched: the last id whose block was complete; a reconnect sends this one.
         retry_ms: the reconnection time that the server last set, milliseconds; None if it never did.
     """
@@ -249,7 +249,7 @@ class Decoder(LineReader):
         """Begins a connection.
 
         Args:
-            last_event_id: the last id that the previous connection dispatched.  The standard starts each stream with an
+            last_event_id: the last id that the previous connection dispatched. The standard starts each stream with an
                 empty id; browsers carry the last one over, and so does this class: an event without an id must not make
                 a reader forget its place.
             event_bytes_max: the most bytes to hold for one event.

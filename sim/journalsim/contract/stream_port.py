@@ -14,9 +14,9 @@ its own attaches with it.  Such a page misses no frame, receives none twice, and
 that ended in between.  Without the verb, pages attach without a cursor.
 
 The harness iterates ``body`` in a task of the server's process, and closes it when the server notices that the reader
-is gone.  While the harness does not iterate, the reader is slow; the system may react as it likes, and is judged.
+is gone. While the harness does not iterate, the reader is slow; the system may react as it likes, and is judged.
 
-A body is an event stream (``text/event-stream``).  In the dialect of this module, which the reference speaks, each
+A body is an event stream (``text/event-stream``). In the dialect of this module, which the reference speaks, each
 event is either
 
 * a *frame*: ``event`` is the :class:`~journalsim.contract.frames.Frame`'s kind, ``data`` a JSON

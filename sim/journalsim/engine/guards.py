@@ -126,7 +126,7 @@ def give_full_time() -> None:
 def audit() -> Iterator[dict[str, None]]:
     """Records every use of the clock, of randomness, of threads, sockets and processes while the block runs.
 
-    The audit sees calls through the module (``time.time()``).  It misses a name that was imported before (``from time
+    The audit sees calls through the module (``time.time()``). It misses a name that was imported before (``from time
     import time``), which is why a difference between two runs is the proof and the audit is the hint.
 
     Yields:

@@ -1,7 +1,7 @@
 """Hosts many cases in one ``trio.run``.
 
 Starting trio costs more than a short case, so a search runs all its cases in one run, each in a nursery of its own that
-is empty again at the end.  A failure found that way is confirmed in a fresh run of its own.
+is empty again at the end. A failure found that way is confirmed in a fresh run of its own.
 """
 
 from __future__ import annotations

@@ -1,14 +1,14 @@
 """Controls the order in which trio runs tasks that it woke itself: the one private switch.
 
 trio's public interface cannot make a program deterministic: two tasks that trio wakes in one pass (by a channel, an
-event, a cancel scope, a timeout) run in an order that trio draws from a private generator, on purpose.  pytest-trio and
-Hypothesis both set the same private switch, which makes trio sort each batch before it shuffles.  This module replaces
+event, a cancel scope, a timeout) run in an order that trio draws from a private generator, on purpose. pytest-trio and
+Hypothesis both set the same private switch, which makes trio sort each batch before it shuffles. This module replaces
 the generator as well, by one that lets the scheduler's strategy choose one task at a time and puts the others back.
 
 The module also gives the scheduler a short cut to trio's next deadline, which the scheduler needs whenever time is
 about to move while a task hands over: the public way gathers the statistics of the whole run, a sixth of a short case.
 
-``tests/simulation/test_native_order.py`` fails loudly when trio changes any of these names.  Everything is restored
+``tests/simulation/test_native_order.py`` fails loudly when trio changes any of these names. Everything is restored
 when the run ends.
 """
 

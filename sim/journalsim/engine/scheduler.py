@@ -3,30 +3,30 @@
 The scheduler is at once trio's clock and an instrument, which suffices to own every choice through trio's public
 interface:
 
-* trio asks the clock how long to sleep exactly when no task is runnable.  There
+* trio asks the clock how long to sleep exactly when no task is runnable. There
   the scheduler steps event sources and releases parked tasks until one task is
   runnable again, or lets virtual time jump to the next deadline.
 * a task that reaches a point parks itself and hands over directly, without a
   turn of trio's loop, as long as nothing else was woken natively; the
   instrument counts native wakes (channels, events, cancel scopes, timeouts).
 
-An *event source* is a plain callable that the scheduler steps itself: a model, a person, a link.  Only code under test
-needs a trio task.  A source may wake tasks natively (start one, set an event).  A scope that a source cancels may be
+An *event source* is a plain callable that the scheduler steps itself: a model, a person, a link. Only code under test
+needs a trio task. A source may wake tasks natively (start one, set an event). A scope that a source cancels may be
 that of the very task that is handing over, which trio cannot know until that task parks: so sources cancel through
 :meth:`Scheduler.cancel`.
 
-The entries that may happen next form one list, first in, first out.  A strategy may choose another entry than the
-first.  The number of times that each entry was passed over, keyed by the lane's name and the entry's number within its
-lane, is the whole schedule (:class:`journalsim.case.Delay`).  The number needs no counter: an entry knows the step at
+The entries that may happen next form one list, first in, first out. A strategy may choose another entry than the
+first. The number of times that each entry was passed over, keyed by the lane's name and the entry's number within its
+lane, is the whole schedule (:class:`journalsim.case.Delay`). The number needs no counter: an entry knows the step at
 which it would happen if all before it went first and none behind it, and the steps by which it is late are the times it
 was passed over.
 
-Three things make time exact.  Times are integer nanoseconds.  trio's float deadlines are rounded, to the nanosecond and
-then up to a microsecond, when time jumps to them, so that equal instants tie.  And a deadline that lies a rounding
+Three things make time exact. Times are integer nanoseconds. trio's float deadlines are rounded, to the nanosecond and
+then up to a microsecond, when time jumps to them, so that equal instants tie. And a deadline that lies a rounding
 error beyond its instant is due all the same: right after trio has asked how long to sleep, it looks for deadlines, and
 the clock then returns a hair more than the time; every other reader sees a time that has reached the deadline.
 
-This is the hot path of every search.  Its two classes have slots, which is worth a fifth: trio calls ``dir()`` on an
+This is the hot path of every search. Its two classes have slots, which is worth a fifth: trio calls ``dir()`` on an
 instrument, and that costs an ordinary object its fast attributes for good.
 """
 

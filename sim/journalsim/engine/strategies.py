@@ -1,12 +1,12 @@
 """Defines the search strategies, which choose among the entries that may happen next.
 
-First in, first out is no strategy at all (the scheduler's own order).  Each strategy here draws from a generator that
+First in, first out is no strategy at all (the scheduler's own order). Each strategy here draws from a generator that
 is seeded when the case is made, and the scheduler records every choice as delays, so that saving, shrinking and
 replaying a case needs neither the strategy nor its seed.
 
 ``KeyedDelays`` holds single entries back and is the workhorse: its findings are already in the form that shrinks best.
 ``Uniform`` is the plain random walk. ``Pct`` is probabilistic concurrency testing (Burckhardt et al., ASPLOS 2010):
-random priorities with ``depth - 1`` points where the running lane drops to the bottom.  It needs an estimate of the
+random priorities with ``depth - 1`` points where the running lane drops to the bottom. It needs an estimate of the
 number of choices in a run, and a horizon that is too short finds nothing, so the horizon is measured, never guessed.
 """
 

@@ -3,7 +3,7 @@
 Everything in a case that could differ between two runs of it goes through the world: ids, occurrence numbers, the wall
 clock, the order of events, and the points at which actions are placed.
 
-A *point* is a named moment.  Passing a point does three things: the world notes its name (a sweep later uses "every
+A *point* is a named moment. Passing a point does three things: the world notes its name (a sweep later uses "every
 point"), actions placed there happen at once, and, in a task, everything else that is ready gets its turn first.
 """
 

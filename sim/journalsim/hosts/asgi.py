@@ -1,6 +1,6 @@
 """Runs any ASGI application as a system under test: ``asgi:package.module:app``.
 
-The application runs on trio inside the case, in virtual time; it binds no port and no byte leaves the process.  It
+The application runs on trio inside the case, in virtual time; it binds no port and no byte leaves the process. It
 implements the requests of :mod:`journalsim.hosts.http_contract`.
 
 The application gets the scripted model, the tools and the points as :class:`~journalsim.contract.ports.Ports`, in one
@@ -12,7 +12,7 @@ of two ways:
   (``request.state.ports`` in Starlette), and the folder of the case is ``scope["state"]["where"]``.
 
 Frames that the application publishes through its ports are dropped: behind HTTP only its streams count. Work that
-continues after an answer belongs into ``ports.spawn``, so that it dies with the process.  An attribute ``capabilities``
+continues after an answer belongs into ``ports.spawn``, so that it dies with the process. An attribute ``capabilities``
 of the module declares the capabilities of the system; an application without one counts as a whole server, which may
 have a model of its own.
 """

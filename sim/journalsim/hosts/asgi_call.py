@@ -1,8 +1,8 @@
 """Calls an ASGI application, request by request, on trio.
 
-A request is a task that calls the application.  The messages that the application sends come out at the other side, and
-``http.disconnect`` reports a client that is gone.  A send waits until the piece before it was taken, so a slow reader
-slows the application down, as a server's write buffer does.  The rules are those of the ASGI specification 3.0, HTTP
+A request is a task that calls the application. The messages that the application sends come out at the other side, and
+``http.disconnect`` reports a client that is gone. A send waits until the piece before it was taken, so a slow reader
+slows the application down, as a server's write buffer does. The rules are those of the ASGI specification 3.0, HTTP
 2.3 and lifespan 2.0.
 """
 

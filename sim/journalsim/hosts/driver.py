@@ -1,8 +1,8 @@
 """Drives a run on behalf of a journal that only stores rows.
 
-A store-level adapter has no model, tools or stops; this module is the good-faith loop around it.  The loop appends a
+A store-level adapter has no model, tools or stops; this module is the good-faith loop around it. The loop appends a
 message the moment it completes, never lets a stop tear an append in two, closes every open call, and writes at most one
-partial per open message.  Every further loss is a loss of the store.
+partial per open message. Every further loss is a loss of the store.
 """
 
 from __future__ import annotations

@@ -1,11 +1,11 @@
-"""Runs a system that is a running server: ``http://127.0.0.1:8000``.  *Real time, not bit-exact.*
+"""Runs a system that is a running server: ``http://127.0.0.1:8000``. *Real time, not bit-exact.*
 
-The server implements the requests of :mod:`journalsim.hosts.http_contract`.  Its model and tools are its own, so only
+The server implements the requests of :mod:`journalsim.hosts.http_contract`. Its model and tools are its own, so only
 the observations of its readers can be judged; links, client programs and faults are simulated as ever, between this
 process and the pages.
 
-Requests hold the virtual clock while they are under way.  A thread of its own reads each stream, and while no byte has
-arrived, virtual time advances as fast as real time.  Every case uses sessions of its own, so that a server that forgets
+Requests hold the virtual clock while they are under way. A thread of its own reads each stream, and while no byte has
+arrived, virtual time advances as fast as real time. Every case uses sessions of its own, so that a server that forgets
 nothing can serve the next case.
 """
 

@@ -1,7 +1,7 @@
 """Streams one open call of the scripted model; chunks arrive in virtual time, independent of the reader.
 
 The provider pushes: each emission is due some time after the one before it, whether or not the system has taken that
-one.  The system pulls: it receives a chunk at the point ``model.turn2.c7.before``, and counts as having processed it
+one. The system pulls: it receives a chunk at the point ``model.turn2.c7.before``, and counts as having processed it
 when it returns for the next one, at ``model.turn2.c7.after``.
 """
 

@@ -1,7 +1,7 @@
 """Serves the streams of a server: a task of the server's process iterates each answer.
 
 The task takes the body's next chunk, writes it event by event, and waits while the connection accepts nothing more.
-That wait is the only back-pressure.  Once the server notices that the reader is gone, it cancels the task and closes
+That wait is the only back-pressure. Once the server notices that the reader is gone, it cancels the task and closes
 the body, as a web server does.
 """
 

@@ -1,6 +1,6 @@
 """Holds the bytes of one file, with every content that its parts have had since the last sync.
 
-A file system writes cached sectors back in any order and at any time.  So after a power cut each sector holds *some*
+A file system writes cached sectors back in any order and at any time. So after a power cut each sector holds *some*
 content that it has had since the last sync, each of a moment of its own, and the length is *some* length of that time.
 :class:`Versions` holds all of them; :mod:`journalsim.actors.disk.loss` or :mod:`journalsim.actors.disk.worlds` chooses
 one.
@@ -117,7 +117,7 @@ class Versions(NamedTuple):
     def allowed(self, number: int, moment: int) -> list[tuple[int, bytes]]:
         """Returns the contents that a sector may have when the length is that of ``moment``.
 
-        The zeros of a truncation are there only if the truncation survived.  Where truncations stay in order, a
+        The zeros of a truncation are there only if the truncation survived. Where truncations stay in order, a
         surviving one implies that everything before it survived, and a lost one implies that everything after it was
         lost.
         """

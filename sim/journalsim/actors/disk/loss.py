@@ -1,6 +1,6 @@
 """Computes the folder after each named loss: one world out of the many that are possible.
 
-A loss is named by the changes that it takes; all other changes that the operating system had received survive.  See
+A loss is named by the changes that it takes; all other changes that the operating system had received survive. See
 :data:`journalsim.contract.disk_faults.LOSSES`.
 """
 

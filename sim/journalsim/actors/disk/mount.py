@@ -1,6 +1,6 @@
 """Implements :mod:`journalsim.contract.disk_port` on the simulated disk, for one process.
 
-A mount lives as long as its process.  After that every verb raises :class:`journalsim.actors.disk.simulated.PowerOff`,
+A mount lives as long as its process. After that every verb raises :class:`journalsim.actors.disk.simulated.PowerOff`,
 so that no action of a dead process, such as closing its files, reaches the disk.
 """
 

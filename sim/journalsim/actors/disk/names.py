@@ -1,7 +1,7 @@
 """Holds the names in a folder, and computes which of them may survive a power cut.
 
-A name has a durability of its own.  A created, renamed or removed name is durable once the folder was synced, or at
-once if the disk is of that kind.  Each such change survives whole or not at all; see the theory in
+A name has a durability of its own. A created, renamed or removed name is durable once the folder was synced, or at
+once if the disk is of that kind. Each such change survives whole or not at all; see the theory in
 :mod:`journalsim.actors.disk.simulated`.
 """
 

@@ -5,25 +5,27 @@ States of a byte
     *flushed*  the operating system has it; survives the process, but not a power cut
     *synced*   on the disk; survives both
 
-A name in a folder has the last two states too.  ``kill`` ends processes, ``lose_power`` the machine; ``crash`` only
+A name in a folder has the last two states too. ``kill`` ends processes, ``lose_power`` the machine; ``crash`` only
 computes the image that a power cut would leave.
 
-Operations are numbered per verb, ``disk.write#7``.  Each operation that changes the outcome of a power cut has a point
-before and one after, at which the disk calls ``observe``: actions are placed there.  For the disk, a crash before an
+Operations are numbered per verb, ``disk.write#7``. Each operation that changes the outcome of a power cut has a point
+before and one after, at which the disk calls ``observe``: actions are placed there. For the disk, a crash before an
 operation equals a crash after the operation before it.
 
-The fault budget ---------------- A journal must survive these worlds, whatever it guarantees:
+The fault budget
+----------------
+A journal must survive these worlds, whatever it guarantees:
 
-1. Synced bytes and lengths of a file are there, in every world.  Names are
+1. Synced bytes and lengths of a file are there, in every world. Names are
    there if the folder was synced after they changed.
 2. Since the last sync, each sector holds some content that it has had since then,
    each sector and each file by itself: writes are lost, survive in part (a front, an
-   end, all but a hole) and overtake each other.  The length is a length of that
+   end, all but a hole) and overtake each other. The length is a length of that
    time, and may run ahead of the bytes.  [1, figure 2, states A, B and C; 2: "the
    file size is updated before the file content"]
 3. At most one sector, which was being written, is torn at any byte: its front is new
    and its end is old, or the other way round.  [2: sector writes are linear, not atomic]
-4. Names change whole or not at all.  Unsynced changes of names survive in order
+4. Names change whole or not at all. Unsynced changes of names survive in order
    (a journaling file system), or in any order (``entries="any_order"``: ext2, btrfs [1]).
 5. After a failed sync, its bytes stay readable and are never written; the next sync
    succeeds.  [3: "pages are always marked clean", and no database that
@@ -52,12 +54,12 @@ The simulator never makes these worlds:
   seemingly atomic" with journaling or copy-on-write];
 * bytes of another file appear, other than the constant ``fill``.
 
-A sync that succeeds and does nothing (``lying_sync``, the fault ``lie``) is outside the budget.  A scenario has to
+A sync that succeeds and does nothing (``lying_sync``, the fault ``lie``) is outside the budget. A scenario has to
 request it, and ``lies`` names every operation that lied.
 
-[1] Pillai et al., "All File Systems Are Not Created Equal", OSDI 2014, section 2 and table 1. [2] SQLite, "Atomic
-Commit In SQLite", section 2, https://www.sqlite.org/atomiccommit.html. [3] Rebello et al., "Can Applications Recover
-from fsync Failures?", USENIX ATC 2020.
+[1] Pillai et al., "All File Systems Are Not Created Equal", OSDI 2014, section 2 and table 1.
+[2] SQLite, "Atomic Commit In SQLite", section 2, https://www.sqlite.org/atomiccommit.html.
+[3] Rebello et al., "Can Applications Recover from fsync Failures?", USENIX ATC 2020.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 A world is made of independent choices: which changes of names survived; for each file its length, and for each of its
 sectors the moment whose content it has; and at most one sector, in the whole disk, that was being written when the
-power failed, and is torn.  ``crash_states`` lists all of them, which suits journals of a few short writes;
+power failed, and is torn. ``crash_states`` lists all of them, which suits journals of a few short writes;
 ``drawn_world`` picks one, which suits everything else.
 """
 

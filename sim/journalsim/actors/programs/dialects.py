@@ -1,19 +1,21 @@
 """Decodes event streams as well-known programs do, where they depart from the standard.
 
 Each class follows the decoder of one public program, checked against it byte for byte in ``tests/unit/sse``; a server's
-stream must survive all of them.  The standard's own reading is :class:`journalsim.contract.sse.Decoder`.
+stream must survive all of them. The standard's own reading is :class:`journalsim.contract.sse.Decoder`.
 
-===============================================  ==========  ====================  ================== bytes
-standard    httpx-sse             fetch-event-source ===============================================  ==========
-====================  ================== byte order mark before the first field           stripped    first line lost
-stripped byte order mark at the start of a value          preserved   preserved             stripped a block without
-data                             no event    an event if a field   an event, always
+===============================================  ==========  ====================  ==================
+bytes                                            standard    httpx-sse             fetch-event-source
+===============================================  ==========  ====================  ==================
+byte order mark before the first field           stripped    first line lost       stripped
+byte order mark at the start of a value          preserved   preserved             stripped
+a block without data                             no event    an event if a field   an event, always
                                                              or an earlier id
-a comment and a blank line                       no event    an event after an id  an event first data line is empty
-preserved   preserved             dropped a field name without a colon                     applied     applied
-ignored ``id`` with NUL                                  ignored     ignored               applied ``retry: 5s``
-ignored     ignored               5 cursor moves                                     at the      at the id line
-at the id line
+a comment and a blank line                       no event    an event after an id  an event
+first data line is empty                         preserved   preserved             dropped
+a field name without a colon                     applied     applied               ignored
+``id`` with NUL                                  ignored     ignored               applied
+``retry: 5s``                                    ignored     ignored               5
+cursor moves                                     at the      at the id line        at the id line
                                                  blank line
 ===============================================  ==========  ====================  ==================
 """
@@ -35,7 +37,7 @@ class HttpxSseDecoder(LineReader):
     """Decodes as httpx-sse 0.4.3 does; the decoders of the openai and anthropic SDKs descend from it.
 
     A blank line yields an event whenever there was a field or, ever since, an id: a heartbeat that ends in a blank line
-    becomes an event with empty data.  httpx-sse holds a CR at the end of a chunk back until the next byte, which no
+    becomes an event with empty data. httpx-sse holds a CR at the end of a chunk back until the next byte, which no
     server of today would notice; this class does not.
     """
 

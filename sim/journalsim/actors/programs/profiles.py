@@ -1,26 +1,26 @@
 """Simulates client programs on a stream that breaks.
 
-Programs differ in their reaction when a stream ends, breaks or is refused, and in the cursor that they then send.  Each
+Programs differ in their reaction when a stream ends, breaks or is refused, and in the cursor that they then send. Each
 difference has lost or duplicated text in some application:
 
-======================  ===========  =============  ====================  ====================  ========== program
-reattaches   cursor: the    after a clean end     after an error        after 204
+======================  ===========  =============  ====================  ====================  ==========
+program                 reattaches   cursor: the    after a clean end     after an error        after 204
                         with         last id …
-======================  ===========  =============  ====================  ====================  ========== ``browser``
-GET          … dispatched   reconnects            reconnects            gives up ``fetch-sse``           GET          …
-applied      reconnects, unless the run has ended        gives up ``fetch-event-source``  its first    … seen
-gives up              tries again           tries again
+======================  ===========  =============  ====================  ====================  ==========
+``browser``             GET          … dispatched   reconnects            reconnects            gives up
+``fetch-sse``           GET          … applied      reconnects, unless the run has ended        gives up
+``fetch-event-source``  its first    … seen         gives up              tries again           tries again
                         request
 ``ai-sdk-ui``           GET          none           counts as finished    reattaches when the   gives up
                                                                           tab is shown
-``cli``                 -            as given       gives up              gives up              gives up ``poller``
-(polls for the status and then the history; holds no stream) ======================  ===========  =============
-====================  ====================  ==========
+``cli``                 -            as given       gives up              gives up              gives up
+``poller``              (polls for the status and then the history; holds no stream)
+======================  ===========  =============  ====================  ====================  ==========
 
 ``browser`` is EventSource by the standard, 9.2.3 "Processing model", as npm ``eventsource`` 4.1 behaves too;
 ``fetch-sse`` is the program that a careful author writes by hand over ``fetch``: view and cursor move together;
 ``ai-sdk-ui`` is ``useChat`` with ``resume`` of ai 7, whose page rebuilds its message from the start at each reattach;
-``cli`` reads with httpx-sse.  ``fetch-event-source`` and ``poller`` have modules of their own.
+``cli`` reads with httpx-sse. ``fetch-event-source`` and ``poller`` have modules of their own.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Defines the interface of client programs: their events and, as values, their effects.
 
-A program is a pure state machine: its methods take what happened and return the program's reaction.  The caller makes
-the requests and sets the timers.  Every request has a number; the program ignores data of a request that it has hung
+A program is a pure state machine: its methods take what happened and return the program's reaction. The caller makes
+the requests and sets the timers. Every request has a number; the program ignores data of a request that it has hung
 up, and timers that no longer count.
 """
 

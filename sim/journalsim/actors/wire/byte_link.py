@@ -1,8 +1,8 @@
 """Simulates the link between one client and the server, down to the byte.
 
 A link hands out connections; a connection is two :class:`~journalsim.actors.wire.byte_pipe.BytePipe`, ``down`` to the
-client and ``up`` to the server.  A break of one pipe breaks the other: the far side receives an error, after the
-latency of that direction.  A ``half_open`` fault is the exception, and stays with its own direction, so that a server
+client and ``up`` to the server. A break of one pipe breaks the other: the far side receives an error, after the
+latency of that direction. A ``half_open`` fault is the exception, and stays with its own direction, so that a server
 may go on writing to a client that is long gone, or a client may wait for ever for a server that was restarted.
 
 Like a pipe, a link has no clock: the time is an argument, and after every call ``next_due_ns`` returns the time of the

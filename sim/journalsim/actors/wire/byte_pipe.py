@@ -1,14 +1,14 @@
 """Simulates one direction of a connection: bytes enter at one end and, later or never, leave at the other.
 
-The pipe is an event source without a clock.  The time is an argument; after every call, ``next_due_ns`` returns the
-time of the next ``advance``.  Written bytes pass, in this order,
+The pipe is an event source without a clock. The time is an argument; after every call, ``next_due_ns`` returns the
+time of the next ``advance``. Written bytes pass, in this order,
 
 1. the *faults*: at a given place of the stream something happens to the
    connection;
 2. the *gatherer*: a proxy that sends on only when it has enough, when some time
    has passed, or when the stream closes;
-3. the *way*: a fixed latency, in order, cut into chunks at given offsets; 4. the *reader*, who takes some time per byte
-and can pause.
+3. the *way*: a fixed latency, in order, cut into chunks at given offsets;
+4. the *reader*, who takes some time per byte and can pause.
 
 All of it together holds at most ``capacity_bytes`` and one frame; beyond that the writer has to wait until it receives
 ``writable``.

@@ -1,11 +1,11 @@
 """Defines the base of all event records: one typed class per kind of event.
 
-A history is a list of events, and each event carries one record with the facts of the event.  The class of the record
+A history is a list of events, and each event carries one record with the facts of the event. The class of the record
 is the kind of the event: ``facts.of(RunEnded)`` gives events whose ``data`` is a
 :class:`~journalsim.contract.events.server_events.RunEnded`, and a field that is renamed or misspelled is a type error.
 
 The fields of a record are its vocabulary: ``run`` is the run of the event, the field named by ``subject_field`` is the
-message, turn, call or operation, and the others are written as ``data`` in traces and reports.  A field with a default
+message, turn, call or operation, and the others are written as ``data`` in traces and reports. A field with a default
 is left out of the trace while it has that default.
 """
 
@@ -23,7 +23,7 @@ C = TypeVar("C")
 def record(cls: type[C]) -> type[C]:
     """Makes an attrs class with slots and keyword arguments.
 
-    Type checkers see a frozen class.  At run time it is not frozen, because a frozen class takes twice as long to build
+    Type checkers see a frozen class. At run time it is not frozen, because a frozen class takes twice as long to build
     and a case builds hundreds; attrs documents this arrangement.
     """
     return define(cls, kw_only=True, eq=True)
