@@ -14,7 +14,7 @@ import sys
 from attrs import define
 from sse_rules import by_the_decoder, by_the_rules, cut_up, hostile_wire
 
-from journalsim.actors.page import Page
+from journalsim.actors.page.page import Page
 from journalsim.actors.programs.profiles import program_for
 from journalsim.actors.programs.program import Ask, Deliver, Effects, Sleep
 from journalsim.actors.wire.byte_link import ByteLink

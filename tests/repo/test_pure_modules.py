@@ -19,7 +19,7 @@ PYPROJECT = ROOT / "pyproject.toml"
 TRIED = {
     "a judge": "journalsim.oracle.invariants.messages",
     "a scenario module": "journalsim.scenario.values.scenario",
-    "an actor": "journalsim.actors.client",
+    "an actor": "journalsim.actors.page.page",
     "a disk": "journalsim.actors.disk.simulated",
     "the contract": "journalsim.contract.sse",
     "a case": "journalsim.case",

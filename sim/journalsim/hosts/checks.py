@@ -31,6 +31,17 @@ def checked_items(verb: str, items: Any) -> tuple[Item, ...]:
     return listed
 
 
+def checked_run(run: Any) -> str:
+    """Returns what ``start`` returned.
+
+    Raises:
+        AdapterError: it is no text, or an empty one.
+    """
+    if not isinstance(run, str) or not run:
+        raise AdapterError(f"start returned {run!r}, expected the id of the run as text")
+    return run
+
+
 def checked_stop_answer(said: Any) -> str:
     """Returns the result of ``stop``.
 

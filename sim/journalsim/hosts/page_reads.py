@@ -1,9 +1,9 @@
-"""Reads the history for a page, with the cursor behind it, and finds the item that a scenario names."""
+"""Reads of a history: its items, the cursor behind it, and the item that a scenario names."""
 
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from typing import Any
 
 from journalsim.contract.adapters import RunnerAdapter
@@ -11,11 +11,10 @@ from journalsim.contract.items import Item
 from journalsim.errors import AdapterError
 
 HistoryRead = tuple[tuple[Item, ...], str | None]
-ShowHistory = Callable[[tuple[Item, ...], str | None], None]
 
 
 async def history_and_cursor(adapter: RunnerAdapter, session: str, wanted: bool) -> tuple[Any, str | None]:
-    """Returns the adapter's history, and if ``wanted`` its cursor, with nothing between the two calls.
+    """Returns a history as the adapter gives it, and its cursor if that is wanted, with nothing between the two.
 
     Raises:
         AdapterError: the cursor is neither text nor None.
@@ -31,7 +30,7 @@ async def history_and_cursor(adapter: RunnerAdapter, session: str, wanted: bool)
 
 
 def item_of(items: Iterable[Item], ref: str) -> Item | None:
-    """Returns the item that a scenario names by ``user1`` or ``model.turn2``."""
+    """Returns the item that a scenario calls ``user1`` or ``model.turn2``."""
     listed = list(items)
     if ref.startswith("user") and ref[4:].isdigit():
         users = [item for item in listed if item.kind == "user"]

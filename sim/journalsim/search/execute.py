@@ -19,10 +19,11 @@ from typing import Any
 import trio
 from attrs import asdict, evolve, frozen
 
-from journalsim.actors.client import Client
+from journalsim.actors.clients.client import Client
+from journalsim.actors.clients.direct_client import DirectClient
+from journalsim.actors.clients.wire_client import WireClient
 from journalsim.actors.director import Director
 from journalsim.actors.wire.wiring import faults_met, link_of
-from journalsim.actors.wire_client import WireClient
 from journalsim.case import Case
 from journalsim.contract.events.harness_events import (
     AdapterRaised,
@@ -42,7 +43,8 @@ from journalsim.history import EventOf, History, trace_hash
 from journalsim.hosts.loading import LoadedAdapter, runner
 from journalsim.hosts.machine import Machine
 from journalsim.hosts.process_ports import Cast
-from journalsim.hosts.server import Server
+from journalsim.hosts.server.server import Server
+from journalsim.hosts.server.setup import Setup
 from journalsim.oracle.expectations.judging import check_expectations, met_sometimes
 from journalsim.oracle.facts.facts import Facts
 from journalsim.oracle.invariants.judge import check_history
@@ -204,17 +206,7 @@ class _Stage:
         self._world = world = World(scheduler)
         async with trio.open_nursery() as nursery:
             self._nursery = nursery
-            self._server = server = Server(
-                world,
-                nursery,
-                lambda: runner(self._adapter, world.record),
-                self._where,
-                Cast(self._scenario),
-                self._scenario.policies,
-                {name.removesuffix("_ns"): ns for name, ns in asdict(self._scenario.limits).items() if ns},
-                self._scenario.store.latency_ns,
-                Machine(world, self._scenario),
-            )
+            self._server = server = Server(world, nursery, self._setup(world), Machine(world, self._scenario))
             self._clients = self._make_clients(server)
             director = Director(world, self._scenario, self._case, self._take)
             await self._phases(director)
@@ -308,12 +300,23 @@ class _Stage:
 
     # --- who acts
 
+    def _setup(self, world: World) -> Setup:
+        scenario = self._scenario
+        return Setup(
+            factory=lambda: runner(self._adapter, world.record),
+            where=self._where,
+            cast=Cast(scenario),
+            policies=scenario.policies,
+            limits_ns={name.removesuffix("_ns"): ns for name, ns in asdict(scenario.limits).items() if ns},
+            store_latency_ns=scenario.store.latency_ns,
+        )
+
     def _make_clients(self, server: Server) -> dict[str, Client]:
         specs = {spec.name: spec for spec in self._scenario.clients}
-        clients = [
+        clients: list[Client] = [
             WireClient(self._world, spec, _session(spec, specs), server, link_of(self._scenario, spec, self._case))
             if self._over_wire
-            else Client(self._world, spec, _session(spec, specs), server)
+            else DirectClient(self._world, spec, _session(spec, specs), server)
             for spec in specs.values()
         ]
         server.clients = clients

@@ -283,6 +283,11 @@ def takes_cursor(kind: str) -> bool:
     return kind == "fetch-event-source" or (kind in PROFILES and PROFILES[kind].cursor in ("applied", "given"))
 
 
+def posts_streams(kind: str) -> bool:
+    """Returns whether the answer to a message that this program sends is itself the stream."""
+    return kind == "fetch-event-source" or (kind in PROFILES and PROFILES[kind].post_streams)
+
+
 def program_for(kind: str, *, retry_ns: int = RETRY_NS, cursor: str | None = None) -> Program:
     """Returns a program of this kind, as a scenario names it.
 

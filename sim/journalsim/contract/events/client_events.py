@@ -9,7 +9,7 @@ from attrs import frozen
 
 from journalsim.contract.capabilities import StopMode
 from journalsim.contract.events.event_record import EventRecord, record
-from journalsim.contract.frames import FrameKind
+from journalsim.contract.frames import Frame, FrameKind
 from journalsim.contract.items import Item
 
 Outcome: TypeAlias = Literal["ok", "failed", "unknown"]
@@ -131,6 +131,43 @@ class ClientApplied(EventRecord):
     state: str | None
     event_id: str | None
     view: ViewAfter | None = None
+
+    @classmethod
+    def of(cls, frame: Frame, event_id: str | None, view: ViewAfter | None = None) -> ClientApplied:
+        """Returns the event of a frame that was put into a view.
+
+        Args:
+            frame: the frame.
+            event_id: under which the client received it.
+            view: what a page on the wire displays afterwards.
+        """
+        return cls(
+            run=frame.run_id,
+            frame=frame.kind,
+            message=frame.message_id,
+            text=frame.text,
+            reasoning=frame.reasoning,
+            source=frame.source,
+            call_id=frame.call_id,
+            state=frame.state,
+            event_id=event_id,
+            view=view,
+        )
+
+    @property
+    def as_frame(self) -> Frame:
+        """The frame that the client applied, without its cause, which the event does not hold."""
+        return Frame(
+            kind=self.frame,
+            run_id=self.run,
+            message_id=self.message,
+            text=self.text,
+            reasoning=self.reasoning,
+            call_id=self.call_id,
+            state=self.state,
+            event_id=self.event_id,
+            source=self.source,
+        )
 
     def written(self) -> Iterator[tuple[str, Any]]:
         """Yields the fields of the frame, then those of the view if there is one."""

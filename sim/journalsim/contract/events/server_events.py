@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from journalsim.contract.capabilities import StopMode
 from journalsim.contract.events.event_record import EventRecord, Json, record
-from journalsim.contract.frames import FrameKind
+from journalsim.contract.frames import Frame, FrameKind
 
 
 @record
@@ -168,6 +168,34 @@ class FramePublished(EventRecord):
     call_id: str | None
     state: str | None
     event_id: str | None
+
+    @classmethod
+    def of(cls, frame: Frame) -> FramePublished:
+        """Returns the event of a frame that was published."""
+        return cls(
+            run=frame.run_id,
+            frame=frame.kind,
+            message=frame.message_id,
+            text=frame.text,
+            source=frame.source,
+            call_id=frame.call_id,
+            state=frame.state,
+            event_id=frame.event_id,
+        )
+
+    @property
+    def as_frame(self) -> Frame:
+        """The frame, without its reasoning and cause, which the event does not hold."""
+        return Frame(
+            kind=self.frame,
+            run_id=self.run,
+            message_id=self.message,
+            text=self.text,
+            call_id=self.call_id,
+            state=self.state,
+            event_id=self.event_id,
+            source=self.source,
+        )
 
 
 @record

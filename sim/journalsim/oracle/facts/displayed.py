@@ -1,4 +1,4 @@
-"""Which message live frames showed, and what a client made of them."""
+"""Which message of the model each live frame belongs to, and the words that a client displayed of it."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import TypeAlias
 
 from journalsim.contract.events.client_events import ClientApplied
 from journalsim.contract.events.server_events import FramePublished
+from journalsim.contract.page_fold import WORDED, words_after
 from journalsim.history import EventOf
 from journalsim.oracle.facts.attribution import owners_of
 from journalsim.oracle.facts.records import Applied, ModelMessage
@@ -26,19 +27,19 @@ def by_journal_id(frames: Iterable[LiveFrame]) -> dict[str, list[LiveFrame]]:
 
 
 def source_of(frames: Iterable[LiveFrame]) -> str | None:
-    """Returns the provider's id that frames of one journal id told first, or None."""
+    """Returns the first provider's id in the frames of one journal id, or None."""
     return next((event.data.source for event in frames if event.data.source is not None), None)
 
 
 def match_frames(
     frames: Mapping[str, Sequence[LiveFrame]], messages: Sequence[ModelMessage], stored: Callable[[str], str | None]
 ) -> dict[str, str]:
-    """Returns references of model messages by the journal id under which frames showed them.
+    """Returns references of model messages by the journal id that their frames have.
 
     Args:
         frames: by journal id.
-        messages: that may be meant, in order.
-        stored: gives the reference of the row that has an id, for ids that no frame ties to the provider's.
+        messages: the candidates, in order.
+        stored: returns the reference of the row with an id, for ids that no frame connects to the provider's.
     """
     owners = owners_of(messages)
     shown: dict[str, str] = {}
@@ -51,7 +52,7 @@ def match_frames(
 
 
 def _by_text(frames: Sequence[LiveFrame], messages: Sequence[ModelMessage], shown: Mapping[str, str]) -> str | None:
-    """Returns the message that frames showed, going by what they say; one that was not shown before goes first."""
+    """Returns the message whose text begins with that of the frames; messages without other frames go first."""
     folded: dict[str, Applied] = {}
     for event in frames:
         folded[event.actor] = applied_with(folded.get(event.actor, Applied()), event)
@@ -62,18 +63,17 @@ def _by_text(frames: Sequence[LiveFrame], messages: Sequence[ModelMessage], show
 
 
 def applied_with(applied: Applied, event: LiveFrame) -> Applied:
-    """Returns what a client shows of a message once it has applied one more frame of it."""
+    """Returns what a client displays of a message once it has applied one more frame of it.
+
+    A page on the wire reports its words with each frame, since a control event or a new cursor changes them too.
+    A message that is superseded stays as it was displayed last.
+    """
     data = event.data
-    text, reasoning, view = data.text, "", None
-    if isinstance(data, ClientApplied):
-        reasoning, view = data.reasoning, data.view
-    frame = data.frame
-    if view is not None and view.text is not None and frame in ("message.opened", "message.delta"):
-        text, reasoning = view.text, view.reasoning or ""  # over the wire the page itself says what it shows
-    elif frame == "message.delta":
-        text, reasoning = applied.text + text, applied.reasoning + reasoning
-    elif frame in ("message.completed", "message.interrupted"):
-        reasoning = reasoning or applied.reasoning  # the last frame of a message need not say it again
-    elif frame != "message.opened":
+    if data.frame not in WORDED:
         return applied
+    view = data.view if isinstance(data, ClientApplied) else None
+    if view is not None and view.text is not None:
+        text, reasoning = view.text, view.reasoning or ""
+    else:
+        text, reasoning = words_after(applied.text, applied.reasoning, data.as_frame, reopening="begins anew")
     return Applied(client=applied.client, text=text, reasoning=reasoning, position=event.position)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from journalsim.actors.page import Page
+from journalsim.actors.page.page import Page
 from journalsim.scenario.values.links import Cursor
 
 
