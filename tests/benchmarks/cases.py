@@ -26,7 +26,7 @@ from journalsim.engine.world import World
 from journalsim.hosts.loading import load_adapter
 from journalsim.scenario.loader import load_scenario
 from journalsim.search.execute import Executor, workspace
-from journalsim.search.sweep import undisturbed
+from journalsim.search.sweep import baseline
 
 SCENARIOS = Path(__file__).parents[2] / "scenarios"
 MEASURED = ("stop/first-stop", "stop/stop-vs-completion", "tools/stop-during-parallel-calls")
@@ -77,7 +77,7 @@ def measure(name: str, rounds: int, cases: int) -> tuple[dict[str, float], int]:
 
 
 async def _measure(it: Host, executor: Executor, rounds: int, cases: int) -> tuple[dict[str, float], int]:
-    case = undisturbed(executor.scenario)
+    case = baseline(executor.scenario)
     seconds: dict[str, list[float]] = {way: [] for way in WAYS}
     steps: dict[str, list[int]] = {way: [] for way in WAYS}
     for turn in range(rounds + 1):

@@ -41,7 +41,6 @@ from journalsim.scenario.files import find_scenarios
 from journalsim.search.bulk import search_batch
 from journalsim.search.execute import Executor, workspace
 from journalsim.search.scenario_run import unclaimed
-from journalsim.search.sweep import spell_out, undisturbed
 from journalsim.version import __version__
 
 SEEDS = 20
@@ -105,9 +104,9 @@ def search(name: str, cases: int) -> Searched:
 
 
 async def _spelled_out(executor: Executor, it: Host) -> Sequence[Case]:
-    first = await executor.run(it, undisturbed(executor.scenario))
+    first = await executor.baseline(it)
     try:
-        return spell_out(executor.scenario, first.points, first.steps, first.history.events).cases
+        return executor.spell_out(first).cases
     except UsageError:
         return ()  # the bug takes the points away that the sweep is about
 

@@ -28,7 +28,6 @@ from journalsim.hosts.loading import LoadedAdapter, load_adapter
 from journalsim.oracle.invariants.verdict import Status
 from journalsim.scenario.values.scenario import Scenario
 from journalsim.search.execute import Executor, workspace
-from journalsim.search.sweep import spell_out, undisturbed
 
 CPU_SECONDS_MAX = 60  # six times what all scenarios take together; of processor time, which no neighbour uses up
 WALL_SECONDS_MAX = 900.0  # for a child that waits for ever; what comes to this is no verdict
@@ -133,10 +132,10 @@ def _fails(scenario: Scenario, adapter: LoadedAdapter) -> bool:
     """Whether any case breaks a promise or an expectation, or what should happen in some case never does."""
 
     async def search(it: Host) -> bool:
-        first = await executor.run(it, undisturbed(scenario))
+        swept = executor.spell_out(await executor.baseline(it))
         met = [False] * len(scenario.expect.sometimes)
         exercised: dict[str, bool] = {}
-        for case in spell_out(scenario, first.points, first.steps, first.history.events).cases:
+        for case in swept.cases:
             result = await executor.judge(it, case)
             if result.violations or result.trouble:
                 return True

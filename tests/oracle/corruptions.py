@@ -39,7 +39,7 @@ from journalsim.scenario.builtin import builtin_scenarios  # noqa: E402
 from journalsim.scenario.values.scenario import Scenario  # noqa: E402
 from journalsim.search.execute import Executor, workspace  # noqa: E402
 from journalsim.search.scenario_run import unclaimed  # noqa: E402
-from journalsim.search.sweep import spell_out, undisturbed  # noqa: E402
+from journalsim.search.sweep import baseline  # noqa: E402
 
 Key = tuple[str, str, str]
 
@@ -92,14 +92,13 @@ def green_histories(scenario: Scenario, adapter: LoadedAdapter, cases: int, seed
         return
 
     async def run(it: Host) -> list[tuple[str, History]]:
-        base = undisturbed(scenario)
-        first = await executor.run(it, base)
+        first = await executor.baseline(it)
         try:
-            swept = list(spell_out(scenario, first.points, first.steps, first.history.events).cases)
+            swept = list(executor.spell_out(first).cases)
         except UsageError:  # a sweep over disk operations, and this variant has no disk
             swept = []
         chosen = random.Random(seed).sample(swept, min(cases, len(swept)))
-        rest = [await executor.run(it, case) for case in chosen if case != base]
+        rest = [await executor.run(it, case) for case in chosen if case != baseline(scenario)]
         return [(f"{scenario.name} {ran.case}", ran.history) for ran in (first, *rest)]
 
     with workspace() as folder:

@@ -19,7 +19,7 @@ from journalsim.scenario.values.speech import Finish, Text, Turn
 from journalsim.scenario.values.sweep import Axis, Sweep
 from journalsim.search.checking import run_case
 from journalsim.search.generate.plan import Plan
-from journalsim.search.sweep import undisturbed
+from journalsim.search.sweep import baseline
 from journalsim.strategies import cases, scenarios
 
 MEMORY = load_adapter("ref:memory")
@@ -95,7 +95,7 @@ def test_a_scenario_is_run_as_it_is_written() -> None:
 
 def test_a_swept_action_happens_where_the_case_says_and_not_at_all_without_one() -> None:
     scenario = stopped(Timing(axis="stop"), (Axis(name="stop", every="point"),))
-    case = undisturbed(scenario)
+    case = baseline(scenario)
     assert run_case(scenario, FORGETFUL).violations == ()
     assert run_case((scenario, case), FORGETFUL).violations == ()
     placed = run_case((scenario, with_axes(case, [("stop", AT)])), FORGETFUL)

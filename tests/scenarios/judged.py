@@ -16,7 +16,7 @@ from journalsim.scenario.values.scenario import Scenario
 from journalsim.search.execute import Executor, audited, workspace
 from journalsim.search.results import CaseResult
 from journalsim.search.scenario_run import unclaimed
-from journalsim.search.sweep import spell_out, undisturbed
+from journalsim.search.sweep import baseline
 
 
 @frozen
@@ -66,11 +66,10 @@ def share(cases: Sequence[Case], most: int | None, offset: int = 0) -> Sequence[
 
 async def _run(it: Host, executor: Executor, found: Judged, cases_max: int | None, offset: int) -> None:
     scenario = executor.scenario
-    base = undisturbed(scenario)
-    first, second = await executor.run(it, base), await executor.run(it, base)
-    found.enter(scenario, base, executor.verdict(audited(first, second)))
+    first, second = await executor.baseline(it), await executor.baseline(it)
+    found.enter(scenario, baseline(scenario), executor.verdict(audited(first, second)))
     try:
-        cases = spell_out(scenario, first.points, first.steps, first.history.events).cases
+        cases = executor.spell_out(first).cases
     except UsageError:
         return  # the bug takes the points away that the sweep is about
     for case in share(cases, cases_max, offset):

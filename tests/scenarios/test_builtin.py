@@ -17,7 +17,6 @@ from journalsim.scenario.dump import format_text
 from journalsim.scenario.values.scenario import Scenario
 from journalsim.search.execute import Executor, workspace
 from journalsim.search.scenario_run import run_scenario, unclaimed
-from journalsim.search.sweep import spell_out, undisturbed
 
 LINES_MAX = 55  # one screen; the convention is 15 to 40
 PER_FILE = pytest.mark.parametrize("path", FILES, ids=[path.name.removesuffix(".race.yaml") for path in FILES])
@@ -51,10 +50,9 @@ def test_some_bug_of_the_zoo_fails_it(path: Path) -> None:
 
 def _fails(scenario: Scenario, adapter: LoadedAdapter, most: int | None) -> bool:
     async def search(it: Host) -> bool:
-        base = undisturbed(scenario)
-        first = await executor.run(it, base)
+        first = await executor.baseline(it)
         try:
-            cases = spell_out(scenario, first.points, first.steps, first.history.events).cases
+            cases = executor.spell_out(first).cases
         except UsageError:
             return False  # the bug takes the points away that the sweep is about
         for case in share(cases, most):

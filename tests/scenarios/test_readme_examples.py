@@ -36,7 +36,6 @@ from journalsim.scenario.words.turn_words import PART
 from journalsim.search.execute import Executor, workspace
 from journalsim.search.saved import SAVED_FORMAT
 from journalsim.search.scenario_run import run_scenario
-from journalsim.search.sweep import undisturbed
 
 TEACHES = "scenarios/README.md"
 DOCUMENTS = ("README.md", TEACHES, "reports/README.md")
@@ -140,7 +139,7 @@ def test_every_step_of_an_example_really_happens_in_some_case() -> None:
         scenario = load_scenario(text.encode(), block.id)
         with workspace() as folder:
             executor = Executor(scenario, load_adapter("ref"), folder)
-            ran = host(lambda it, e=executor: e.run(it, undisturbed(e.scenario)))  # type: ignore[misc]
+            ran = host(lambda it, e=executor: e.baseline(it))  # type: ignore[misc]
         skipped = [event.data.label for event in ran.history.of(StepSkipped)]
         idle += [f"{block.id}: {label}" for label in skipped if not scenario.sweep.axes]
     assert idle == []
@@ -178,7 +177,7 @@ def test_the_points_are_the_ones_that_are_listed() -> None:
     scenario = built_in("first-stop")
     with workspace() as folder:
         executor = Executor(scenario, load_adapter("ref"), folder)
-        ran = host(lambda it: executor.run(it, undisturbed(scenario)))
+        ran = host(lambda it: executor.baseline(it))
     command, *shown = pasted("$ journalsim show").splitlines()
     assert command == "$ journalsim show first-stop --points | grep model"
     assert shown == [point for point in ran.points if "model" in point]

@@ -14,7 +14,6 @@ from journalsim.hosts.loading import load_adapter
 from journalsim.scenario.builtin import builtin_folder
 from journalsim.scenario.files import load_file
 from journalsim.search.execute import Executor, workspace
-from journalsim.search.sweep import undisturbed
 
 USES = """
 import socket, time, uuid
@@ -59,5 +58,5 @@ def test_a_run_of_the_reference_uses_no_hidden_source() -> None:
     scenario = load_file(next(builtin_folder().rglob("server-dies-in-mid-answer.race.yaml")))
     with workspace() as folder, audit() as found:
         executor = Executor(scenario, load_adapter("ref"), folder)
-        host(lambda it: executor.run(it, undisturbed(scenario)))
+        host(lambda it: executor.baseline(it))
     assert found == {}

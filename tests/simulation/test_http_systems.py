@@ -25,7 +25,6 @@ from journalsim.scenario.values.scenario import Scenario
 from journalsim.search.execute import Executor, workspace
 from journalsim.search.results import ScenarioResult
 from journalsim.search.scenario_run import run_scenario
-from journalsim.search.sweep import undisturbed
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "adapters"))
 
@@ -88,7 +87,7 @@ def test_an_application_takes_the_same_way_twice() -> None:
     with workspace() as folder:
         executor = Executor(scenario("browser", CUT), load_adapter(NAIVE), folder)
         for _ in range(2):
-            ran = host(lambda it: executor.run(it, undisturbed(executor.scenario)))
+            ran = host(lambda it: executor.baseline(it))
             hashes.append(trace_hash(ran.history.events))
     assert hashes[0] == hashes[1]
 
@@ -166,7 +165,7 @@ def test_a_trace_says_what_broke_the_contract_and_not_where_the_contract_stands(
     monkeypatch.setitem(sys.modules, "app_under_test", module)
     with workspace() as folder:
         executor = Executor(scenario("browser"), load_adapter("asgi:app_under_test:app"), folder)
-        ran = host(lambda it: executor.run(it, undisturbed(executor.scenario)))
+        ran = host(lambda it: executor.baseline(it))
     errors = [event.data.error for event in ran.history.of(AdapterRaised)]
     assert errors
     assert all("expected" in error and "contract" not in error and ".py" not in error for error in errors)

@@ -28,7 +28,7 @@ from journalsim.search.execute import Executor, workspace
 from journalsim.search.reduce import Reduced, Reducer, recounted, smallest, with_fewer_delays
 from journalsim.search.results import CaseResult, Failure
 from journalsim.search.scenario_run import run_scenario
-from journalsim.search.sweep import undisturbed
+from journalsim.search.sweep import baseline
 
 BUGS = [bug for bug in zoo() if bug.trips != ("deterministic",)][:12]
 
@@ -103,7 +103,7 @@ def test_a_random_schedule_is_reported_with_the_delays_that_it_needs() -> None:
     scenario = Scenario(name="any", model=TOLD, steps=(SEND, STOP))
     with workspace() as folder:
         executor = Executor(scenario, load_adapter("ref:bug-stop-keeps-no-partial"), folder)
-        before = host(lambda it: executor.judge(it, undisturbed(scenario), portfolio(50)[0][1](1)))
+        before = host(lambda it: executor.judge(it, baseline(scenario), portfolio(50)[0][1](1)))
         after = host(lambda it: with_fewer_delays(it, executor, before.case, ("partial-is-prefix", 0)))
     assert len(before.case.delays) == 3
     assert after.violation is not None

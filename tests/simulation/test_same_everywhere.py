@@ -18,7 +18,6 @@ from journalsim.hosts.loading import load_adapter
 from journalsim.scenario.loader import load_scenario
 from journalsim.scenario.values.scenario import Scenario
 from journalsim.search.execute import Executor, workspace
-from journalsim.search.sweep import spell_out, undisturbed
 
 ROOT = Path(__file__).parents[2]
 SEEDS = 200
@@ -95,8 +94,7 @@ def test_a_case_takes_the_same_trace_in_a_fresh_process(name: str) -> None:
     scenario = built_in(name)
 
     async def hashes(it: Host) -> dict[Case, str]:
-        first = await executor.run(it, undisturbed(scenario))
-        cases = spell_out(scenario, first.points, first.steps).cases
+        cases = executor.spell_out(await executor.baseline(it)).cases
         chosen = cases[:: max(1, len(cases) // 6)]
         return {case: trace_hash((await executor.run(it, case)).history.events) for case in chosen}
 
@@ -118,8 +116,7 @@ def test_what_a_random_strategy_chose_replays_from_its_recorded_delays(name: str
     makers = portfolio(HORIZON)
 
     async def explore(it: Host) -> list[tuple[Case, str]]:
-        first = await executor.run(it, undisturbed(scenario))
-        cases = spell_out(scenario, first.points, first.steps).cases
+        cases = executor.spell_out(await executor.baseline(it)).cases
         found = []
         for seed in range(SEEDS):
             _, make = makers[seed % len(makers)]

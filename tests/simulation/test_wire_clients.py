@@ -27,7 +27,7 @@ from journalsim.scenario.values.scenario import Scenario
 from journalsim.search.execute import Executor, workspace
 from journalsim.search.results import ScenarioResult
 from journalsim.search.scenario_run import run_scenario
-from journalsim.search.sweep import undisturbed
+from journalsim.search.sweep import baseline
 
 ROOT = Path(__file__).parents[2]
 ADAPTERS = ROOT / "tests" / "adapters"
@@ -54,7 +54,7 @@ def scenario(
 def ran(scenario: Scenario, make: Callable[[], object] = TinyStream) -> tuple[Event, ...]:
     with workspace() as folder:
         executor = Executor(scenario, adapter_from(make, "tiny"), folder)
-        return host(lambda it: executor.run(it, undisturbed(scenario))).history.events
+        return host(lambda it: executor.baseline(it)).history.events
 
 
 def result_of(scenario: Scenario, make: Callable[[], object] = TinyStream) -> ScenarioResult:
@@ -347,10 +347,10 @@ def test_a_wire_scenario_is_the_same_in_every_process_and_under_every_hash_seed(
 def test_a_case_without_its_fault_still_watches_over_the_wire() -> None:
     swept = scenario(faults="[{link: {from: server, to: alice}, cut: $cut}]", sweep="cut: {every: byte}")
     swept = evolve(swept, clients=tuple(evolve(client, wire=False) for client in swept.clients))
-    alone = concrete(swept, undisturbed(swept))
+    alone = concrete(swept, baseline(swept))
     assert not alone.faults
     assert alone.uses_wire
-    cut = concrete(swept, evolve(undisturbed(swept), axes=(("cut", Placement("byte", number=7)),)))
+    cut = concrete(swept, evolve(baseline(swept), axes=(("cut", Placement("byte", number=7)),)))
     assert [fault.spot.after_bytes for fault in cut.faults if isinstance(fault, LinkFault)] == [7]
 
 

@@ -37,12 +37,12 @@ def show_command(name: str, points: bool, trace: bool, adapter: str | None) -> N
 def _subject(name: str) -> tuple[Any, Any, str, tuple[str, ...]]:
     if name.endswith((".yaml", ".yml")) or ("@" not in name and not name.endswith(".json") and name not in _ids()):
         from journalsim.cli.selection import select
-        from journalsim.search.sweep import undisturbed
+        from journalsim.search.sweep import baseline
 
         (scenario, *more) = select([name])
         if more:
             raise UsageError(f"{name} holds {len(more) + 1} scenarios: name one")
-        return scenario, undisturbed(scenario), "ref", ()
+        return scenario, baseline(scenario), "ref", ()
     saved = load_saved(name)
     return saved.scenario, saved.case, saved.adapter, saved.broke
 

@@ -22,7 +22,7 @@ steps:
   - client.stop: {{at: $stop}}
   - client.reload: {{after: stop}}
 sweep:
-  # one case for every point of the undisturbed run whose name begins like this
+  # one case for every point of the baseline run whose name begins like this
   stop: {{every: point, in: [model.turn1]}}
 expect:
   sometimes:

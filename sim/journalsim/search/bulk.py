@@ -1,7 +1,7 @@
 """The plain seeded search over generated scenarios: no scenario of anybody's, many cases a second.
 
 Each tape is drawn from the seed and its own number, gives one scenario, and that
-scenario gives :data:`CASES_EACH` cases: the undisturbed one, run twice to see that
+scenario gives :data:`CASES_EACH` cases: the baseline, run twice to see that
 it repeats; the tape's own; and others with the actions elsewhere and in other
 orders.  Tapes are handed out in batches, so what a search of a given number of
 cases finds does not depend on how many processes did it.

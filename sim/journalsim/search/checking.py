@@ -24,7 +24,7 @@ from journalsim.search.generate.plan import Plan
 from journalsim.search.generate.tape import off_the_wire, plan_from_tape
 from journalsim.search.results import CaseResult
 from journalsim.search.scenario_run import unclaimed
-from journalsim.search.sweep import undisturbed
+from journalsim.search.sweep import baseline
 
 Runnable: TypeAlias = Scenario | tuple[Scenario, Case] | Plan
 
@@ -86,7 +86,7 @@ def run_case(case: Runnable, adapter: LoadedAdapter | str | Callable[[], Any] = 
         raise UsageError(f"{scenario.name}: {missing}; scenarios(capabilities) with its own asks for nothing else")
     with workspace() as folder:
         executor = Executor(scenario, loaded, folder)
-        result = host(lambda it: _run(it, executor, plan, fixed or undisturbed(scenario)))
+        result = host(lambda it: _run(it, executor, plan, fixed or baseline(scenario)))
     return Judged(scenario=concrete(scenario, result.case), result=result)
 
 

@@ -27,9 +27,9 @@ from journalsim.scenario.loader import load_scenario
 from journalsim.scenario.values.scenario import Scenario
 from journalsim.search.execute import Executor, workspace
 from journalsim.search.scenario_run import unclaimed
-from journalsim.search.sweep import spell_out, undisturbed
+from journalsim.search.sweep import baseline
 
-CASES_PER_SCENARIO = 6  # the undisturbed run and a spread of the sweep
+CASES_PER_SCENARIO = 6  # the baseline run and a spread of the sweep
 
 
 @frozen(kw_only=True)
@@ -140,11 +140,9 @@ def answer() -> None:
 
 
 async def _traces(it: Host, executor: Executor) -> list[dict[str, Any]]:
-    base = undisturbed(executor.scenario)
-    first = await executor.run(it, base)
-    swept = spell_out(executor.scenario, first.points, first.steps, first.history.events)
+    swept = executor.spell_out(await executor.baseline(it))
     traces = []
-    for case in dict.fromkeys((base, *_spread(swept.cases))):
+    for case in dict.fromkeys((baseline(executor.scenario), *_spread(swept.cases))):
         ran = await executor.run(it, case)
         traces.append({"case": case_to_data(case), "hash": trace_hash(ran.history.events)})
     return traces

@@ -53,6 +53,7 @@ from journalsim.scenario.values.cast import ClientSpec
 from journalsim.scenario.values.moves import Step
 from journalsim.scenario.values.scenario import Scenario
 from journalsim.search.results import CaseResult
+from journalsim.search.sweep import Swept, baseline, spell_out
 
 QUIET_WITHIN_NS = 3600 * 1_000_000_000  # an hour of virtual time: longer than any honest timeout of a chat
 _ERRORS = ("error", "full")  # faults of a disk of which a system is told
@@ -124,6 +125,21 @@ class Executor:
             expect: also judge the scenario's own expectations.
         """
         return self.verdict(await self.run(host, case, strategy), expect=expect)
+
+    async def baseline(self, host: Host, strategy: Strategy | None = None) -> Ran:
+        """Runs the baseline, in which no swept action happens."""
+        return await self.run(host, baseline(self.scenario), strategy)
+
+    def spell_out(self, baseline: Ran) -> Swept:
+        """Returns the cases of the scenario for this adapter.
+
+        Args:
+            baseline: the run that says what there is to sweep.
+
+        Raises:
+            UsageError: the sweep has more cases than its limit, or an axis without a place.
+        """
+        return spell_out(self.scenario, baseline.points, baseline.steps, baseline.history.events)
 
     async def run(self, host: Host, case: Case, strategy: Strategy | None = None) -> Ran:
         """Runs a case."""

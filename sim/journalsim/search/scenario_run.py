@@ -28,7 +28,7 @@ from journalsim.scenario.values.scenario import Scenario
 from journalsim.search.execute import Executor, audited, workspace
 from journalsim.search.reduce import Cause, with_fewer_delays
 from journalsim.search.results import CaseResult, Failure, Neighbour, ScenarioResult, Tally
-from journalsim.search.sweep import Swept, neighbours, operations, spell_out, undisturbed
+from journalsim.search.sweep import Swept, baseline, neighbours, operations
 from journalsim.search.workers import Stop
 
 EXPLORED = {"quick": 0, "ci": 60, "deep": 1500}  # further schedules per scenario; ci stays near a second each
@@ -179,21 +179,21 @@ def _claims(claimed: Capabilities, need: str) -> bool:
 
 
 async def _search(it: Host, executor: Executor, book: _Book, explore: int, seed: int, stop: Stop) -> Swept:
-    base = undisturbed(executor.scenario)
+    base = baseline(executor.scenario)
     counter = CountChoices()
-    measured = await executor.run(it, base, counter)
+    measured = await executor.baseline(it, counter)
     if executor.adapter.capabilities.clock == "real":
         first = second = measured  # which costs real seconds, and shows nothing: it does not repeat to the bit
     else:
-        first, second = await executor.run(it, base), await executor.run(it, base)
+        first, second = await executor.baseline(it), await executor.baseline(it)
     result = executor.verdict(audited(first, second), expect=False)
     if not executor.scenario.sweep.axes or result.violations or result.trouble:
         result = executor.verdict(audited(first, second))
     _enter_audit(book, result, base)
     if result.trouble:
-        book.stopped = True  # its undisturbed run says nothing about where a sweep could place anything
+        book.stopped = True  # its baseline run says nothing about where a sweep could place anything
         return Swept(cases=(), places={})
-    swept = spell_out(executor.scenario, first.points, first.steps, first.history.events)
+    swept = executor.spell_out(first)
     for case in swept.cases:
         if stop() or book.stopped:
             return swept
@@ -221,7 +221,7 @@ def _with_pauses(case: Case, scenario: Scenario, seed: int) -> Case:
 
 
 def _enter_audit(book: _Book, result: CaseResult, base: Case) -> None:
-    """Counts the undisturbed run as a case where the scenario has no axes, or where it already fails."""
+    """Counts the baseline run as a case where the scenario has no axes, or where it already fails."""
     if not book.scenario.sweep.axes or result.violations or result.trouble:
         book.enter(result, base, explored=False)
         return

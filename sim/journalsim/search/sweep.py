@@ -1,8 +1,8 @@
 """The cases that a scenario spells out: every combination of its axes.
 
-An axis that says ``every: point`` is filled from the *undisturbed* run, in which
+An axis that says ``every: point`` is filled from the *baseline* run, in which
 no swept action happens: its points are the moments at which an action can be
-placed.  The undisturbed run itself is measured, never counted as a case, unless
+placed.  The baseline run itself is measured, never counted as a case, unless
 the scenario has no axes at all.
 """
 
@@ -57,7 +57,7 @@ class Swept:
         return sum(len(places) for places in self.places.values())
 
 
-def undisturbed(scenario: Scenario) -> Case:
+def baseline(scenario: Scenario) -> Case:
     """Returns the case in which no swept action happens."""
     axes = tuple(sorted((axis.name, NEVER) for axis in scenario.sweep.axes))
     return Case(scenario=scenario.name, axes=axes, delays=scenario.schedule)
@@ -68,7 +68,7 @@ def spell_out(scenario: Scenario, points: Iterable[str], steps: int, events: tup
 
     Args:
         scenario: with its sweep.
-        points: that the undisturbed run passed, in order.
+        points: that the baseline run passed, in order.
         steps: that it took.
         events: of its history, for axes of cursors, bytes and frames.
 

@@ -18,10 +18,10 @@ class Axis:
     Attributes:
         name: steps refer to it as ``$name``.
         values: fixed placements, in order, or what a crash loses.
-        every: besides, one value for every ``point`` or scheduler ``step`` of the undisturbed run, for every
+        every: besides, one value for every ``point`` or scheduler ``step`` of the baseline run, for every
             ``cursor`` that the attaching page had in it, or for every ``byte`` or ``frame`` of the connection.
         inside: for ``every``, keep only names that start with one of these; empty keeps all.
-        since: for ``every`` point, the first one, of those that the undisturbed run passes.
+        since: for ``every`` point, the first one, of those that the baseline run passes.
         until: for ``every`` point, the last one.
     """
 

@@ -1,7 +1,7 @@
 """A generated scenario with its actions placed by share instead of by name.
 
 A generator cannot know the points of a run before the run, so a plan says how
-far into a window of the undisturbed run an action goes: 0 is its first point,
+far into a window of the baseline run an action goes: 0 is its first point,
 255 nearly its last.  The window begins at one point and ends at another, most
 often those of one message of the person and of the next.
 
@@ -71,7 +71,7 @@ class Plan:
         return f"plan_from_tape(tape_of({places}))"
 
     def case(self, points: Sequence[str]) -> Case:
-        """Returns the case for an undisturbed run that passed these points."""
+        """Returns the case for a baseline run that passed these points."""
         index = {name: position for position, name in enumerate(points)}
         axes = tuple(sorted((spot.axis, _place(spot, points, index)) for spot in self.spots))
         return Case(scenario=self.scenario.name, axes=axes)
@@ -112,7 +112,7 @@ class HoldBack(Strategy):
 
 
 def expected_points(scenario: Scenario) -> Iterator[str]:
-    """Yields points that an undisturbed run passes if the system calls the model as the script has it."""
+    """Yields points that a baseline run passes if the system calls the model as the script has it."""
     sends = [step for step in scenario.steps if step.verb == "send"]
     counts: dict[str, int] = {}
     turns = list(enumerate(scenario.model.turns, start=1))
