@@ -71,3 +71,15 @@ def test_reloads_and_resubmits_happen_as_often_as_they_say() -> None:
 def test_a_step_whose_moment_never_comes_is_noted() -> None:
     history = play("steps: [{alice.send: Hi}, {alice.stop: {at: store.append#99.before}}]")
     assert [event.data.label for event in history.of(StepSkipped)] == ["stop"]
+
+
+def test_a_step_that_is_left_out_takes_what_follows_it_along() -> None:
+    history = play(
+        "steps: [{alice.send: Hi}, {alice.stop: {at: never}}, {alice.reload: {after: stop}}, {alice.detach: }, "
+        "{alice.send: {text: Again, as: second}}]"
+    )
+    assert [label for label, _ in taken(history)] == ["send", "second"]
+    assert [(event.data.label, event.data.reason) for event in history.of(StepSkipped)] == [
+        ("reload", "its moment never came: stop"),
+        ("detach", "its moment never came: the step above"),
+    ]

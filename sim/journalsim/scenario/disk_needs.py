@@ -12,7 +12,8 @@ def asks_for_disk(scenario: Scenario) -> bool:
     """Returns whether a scenario is about a disk: what a crash loses of it, its operations, or the store on it."""
     axes = scenario.sweep.axes
     return (
-        bool(scenario.store.engine)
+        scenario.store.disk
+        or bool(scenario.store.engine)
         or any(isinstance(fault, DiskFault) for fault in scenario.faults)
         or any(step.lose != MEMORY for step in scenario.steps)
         or any(_of_disk(name) for axis in axes for name in (*axis.inside, *(value.name for value in axis.values)))

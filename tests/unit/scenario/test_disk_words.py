@@ -131,6 +131,7 @@ def test_the_store_can_be_of_a_kind(load: Load, codes: Codes) -> None:
 
 def test_a_step_at_an_operation_wants_a_disk(load: Load) -> None:
     assert asks_for_disk(load("steps: [{client.send: Hi}, {client.stop: {at: disk.write#1.before}}]\n"))
+    assert asks_for_disk(load("actors: {store: {is: store, disk: true}}\nsteps: [{client.send: Hi}]\n"))
     assert not asks_for_disk(load("steps: [{client.send: Hi}, {client.stop: {at: store.append#1.before}}]\n"))
 
 

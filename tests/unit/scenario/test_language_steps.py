@@ -70,6 +70,7 @@ def step(**values: Any) -> Step:
             "client.stop: {at: 5ms, as: press}",
             step(verb="stop", label="press", timing=Timing(at=Placement("time", number=5 * MS))),
         ),
+        ("client.stop: {at: never}", step(verb="stop", timing=Timing(at=NEVER))),
         ("client.stop: {at: {step: 9}}", step(verb="stop", timing=Timing(at=Placement("step", number=9)))),
         ("client.stop: {delay: 1ms, within: 2ms}", step(verb="stop", timing=Timing(delay_ns=MS, within_ns=2 * MS))),
         ("client.reload: {after: first}", step(verb="reload", timing=Timing(after="first"))),

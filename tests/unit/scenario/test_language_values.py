@@ -256,7 +256,6 @@ def test_points_are_before_or_after(problems: Problems, text: str) -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        "never",
         "turn1",
         "model.turn0.c1.after",
         "model.turn1.end.after",

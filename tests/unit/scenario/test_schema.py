@@ -11,6 +11,7 @@ import pytest
 import yaml
 from jsonschema import Draft7Validator
 
+from journalsim.case import NEVER
 from journalsim.scenario.dump import dump_scenario
 from journalsim.scenario.loader import load_scenario
 from journalsim.scenario.schema import json_schema
@@ -31,6 +32,12 @@ def test_schema_accepts_every_example(example: str) -> None:
     assert [error.message for error in VALIDATOR.iter_errors(yaml.safe_load(example))] == []
     canonical = dump_scenario(load_scenario(example.encode(), "x"))
     assert [error.message for error in VALIDATOR.iter_errors(yaml.safe_load(canonical))] == []
+
+
+def test_schema_accepts_a_step_that_never_happens() -> None:
+    data = {"version": 1, "name": "x", "steps": [{"client.send": "Hi"}, {"client.stop": {"at": "never"}}]}
+    assert VALIDATOR.is_valid(data)
+    assert load_scenario(json.dumps(data).encode(), "x").steps[1].timing.at == NEVER
 
 
 def test_schema_describes_what_authors_write() -> None:
@@ -75,7 +82,8 @@ def test_schema_and_loader_refuse_unknown_keys_everywhere(everything: str) -> No
         {"steps": [{"client.sotp": {}}]},
         {"steps": [{"server.send": "x"}]},
         {"steps": [{"client.stop": {"at": "turn1"}}]},
-        {"steps": [{"client.stop": {"at": "never"}}]},
+        {"steps": [{"client.stop": {"at": "nowhere"}}]},
+        {"actors": {"store": {"is": "store", "disk": "yes"}}},
         {"steps": [{"client.stop": {"at": "5ms", "after": "x"}}]},
         {"steps": [{"client.send": {"text": "x", "late": 5}}]},
         {"policies": {"busy": "often"}},

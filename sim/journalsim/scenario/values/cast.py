@@ -67,11 +67,13 @@ class StoreSpec:
     Attributes:
         latency_ns: how long each operation on it takes before it is done.
         engine: which kind of store a system that has both is asked to use on the simulated disk; empty for its own.
+        disk: its files are on a simulated disk, also where nothing else of the scenario asks for that.
     """
 
     name: str = "store"
     latency_ns: int = 0
     engine: Literal["", "sqlite", "log"] = ""
+    disk: bool = False
 
 
 @frozen(kw_only=True)

@@ -21,7 +21,7 @@ class Timing:
     step follows the step above it at once.
 
     Attributes:
-        at: a fixed point, step or time.
+        at: a fixed point, step or time; or never, and then what follows the step never happens either.
         axis: name of the sweep axis that says where.
         after: label of the step that it follows.
         delay_ns: pause after that.

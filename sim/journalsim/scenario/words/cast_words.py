@@ -106,6 +106,7 @@ _ACTORS: Mapping[str, AnyBranch[ActorSpec]] = {
             {
                 "latency": Key(DURATION, _STORE.latency_ns, doc="how long each of its operations takes"),
                 "engine": Key(Choice(words_of(StoreSpec, _STORE.engine), "a kind of store"), _STORE.engine),
+                "disk": Key(Flag(), _STORE.disk),
             },
         ),
         StoreSpec,

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from attrs import evolve, fields, frozen
 
-from journalsim.case import NEVER, Placement
+from journalsim.case import Placement
 from journalsim.contract.disk_faults import FAULTS, LOSSES, Fault, Loss
 from journalsim.scenario.shapes.keys import Key
 from journalsim.scenario.shapes.near_words import nearest
@@ -78,10 +78,8 @@ class AxisValue(Shape[Placement]):
         return read_place(node, self.what, reading)
 
     def _scalar(self, node: Scalar, reading: Reading) -> Placement | Bad:
-        if node.text == "never":
-            return NEVER
         word = node.text.partition("#")[0]
-        if "." in word or nearest(word, _WORDS, reading.other_words) is None:
+        if word == "never" or "." in word or nearest(word, _WORDS, reading.other_words) is None:
             return read_place(node, self.what, reading)
         found = _read_loss(node, reading, "a place or a loss")
         return BAD if isinstance(found, Bad) else Placement("loss", found)
@@ -90,7 +88,7 @@ class AxisValue(Shape[Placement]):
         return place_data(value)
 
     def schema(self) -> Schema:
-        return {"anyOf": [*place_schemas({"enum": ["never"]}), AFTER_STEP.schema(), *_SCHEMAS]}
+        return {"anyOf": [*place_schemas(), AFTER_STEP.schema(), *_SCHEMAS]}
 
 
 def losses_of(values: tuple[Placement, ...]) -> bool | None:

@@ -6,7 +6,7 @@ import re
 
 from attrs import fields, frozen
 
-from journalsim.case import Placement
+from journalsim.case import NEVER, Placement
 from journalsim.scenario.shapes.durations import duration_text
 from journalsim.scenario.shapes.keys import Key
 from journalsim.scenario.shapes.nodes import List, Node, Scalar, describe
@@ -87,7 +87,7 @@ AFTER_STEP = Record(
 
 
 def read_place(node: Node, what: str, reading: Reading) -> Placement | Bad:
-    """Returns the place at a point, a scheduler step or a time, or ``BAD`` after reporting what is wrong with it.
+    """Returns ``never``, or the place at a point, a scheduler step or a time; ``BAD`` after reporting a problem.
 
     Args:
         node: what stands there.
@@ -99,6 +99,8 @@ def read_place(node: Node, what: str, reading: Reading) -> Placement | Bad:
     if isinstance(node, MappingNode):
         found = STEP_NUMBER.read(node, reading)
         return BAD if isinstance(found, Bad) else Placement("step", number=found.step)
+    if node.text == "never":
+        return NEVER
     if node.text[:1].isdigit():
         time_ns = DURATION.read(node, reading)
         return BAD if isinstance(time_ns, Bad) else Placement("time", number=time_ns)
@@ -121,8 +123,8 @@ def place_data(value: Placement) -> Data:
 
 def place_schemas(*words: Data) -> list[Data]:
     """Returns the schemas of all ways to write a place, and of further words."""
-    scalars: list[Data] = [{"pattern": _POINT_SCHEMA}, {"pattern": DURATION.schema()["pattern"]}, *words]
-    return [{"type": "string", "anyOf": scalars}, STEP_NUMBER.schema()]
+    scalars: list[Data] = [{"pattern": _POINT_SCHEMA}, {"pattern": DURATION.schema()["pattern"]}, {"enum": ["never"]}]
+    return [{"type": "string", "anyOf": [*scalars, *words]}, STEP_NUMBER.schema()]
 
 
 @frozen(kw_only=True)

@@ -152,7 +152,11 @@ Keys = Mapping[str, AnyKey[object]]
 _A = fields(StepArguments)
 _TIMING_DOCS = attribute_docs(Timing)
 _TIMING: Keys = {
-    "at": Key(PlaceOrAxis(what="a point, time, step or $axis"), _A.at, doc="a fixed place, or $axis of the sweep"),
+    "at": Key(
+        PlaceOrAxis(what="a point, time, step, never or $axis"),
+        _A.at,
+        doc="a fixed place, never, or $axis of the sweep",
+    ),
     "after": Key(AFTER, _A.after, doc=_TIMING_DOCS["after"]),
     "delay": Key(DURATION, _A.delay_ns, doc=_TIMING_DOCS["delay_ns"]),
     "within": Key(DURATION, _A.within_ns, doc=_TIMING_DOCS["within_ns"]),
