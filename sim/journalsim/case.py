@@ -16,43 +16,140 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterable, Mapping
-from typing import Any, Literal
+from contextlib import suppress
+from typing import Any, Literal, TypeAlias, get_args
 
 from attrs import evolve, frozen
 
 CASE_FORMAT = 1
 
 
-@frozen(order=True)
-class Placement:
-    """Where an action goes.
-
-    Attributes:
-        kind: ``never``; ``point`` (a named point); ``step`` (a scheduler step);
-            ``after`` (follows another step of the scenario); ``time`` (virtual time);
-            ``loss`` (no place: what a crash loses, on an axis of losses);
-            ``byte`` and ``frame`` (of a connection); ``cursor`` (that a program sends).
-        name: the point, the label of the step that it follows, the loss, or the form of a cursor.
-        number: the scheduler step; for ``after`` and ``time`` nanoseconds; the byte, frame or cursor.
-    """
-
-    kind: Literal["never", "point", "step", "after", "time", "loss", "byte", "frame", "cursor"]
-    name: str = ""
-    number: int = 0
+@frozen
+class Never:
+    """The action is left out."""
 
     def __str__(self) -> str:
-        if self.kind == "never":
-            return "never"
-        if self.kind in ("point", "loss"):
-            return self.name
-        if self.kind == "after":
-            return f"after:{self.name}" + (f"+{self.number}ns" if self.number else "")
-        if self.kind == "cursor":
-            return f"cursor:{self.name}" + (f" {self.number}" if self.number else "")
-        return f"{self.kind}:{self.number}"
+        return "never"
 
 
-NEVER = Placement("never")
+NEVER = Never()
+
+
+@frozen
+class AtPoint:
+    """At a named point."""
+
+    name: str
+
+    def __str__(self) -> str:
+        return self.name
+
+
+@frozen
+class AtStep:
+    """Just before a step of the scheduler."""
+
+    number: int
+
+    def __str__(self) -> str:
+        return f"step:{self.number}"
+
+
+@frozen
+class AtTime:
+    """At a virtual time; on the axis of a pause, that much later."""
+
+    time_ns: int
+
+    def __str__(self) -> str:
+        return f"time:{self.time_ns}"
+
+
+@frozen
+class After:
+    """Behind another step of the scenario, the nearest above that has this label."""
+
+    label: str
+    delay_ns: int = 0
+
+    def __str__(self) -> str:
+        return f"after:{self.label}" + (f"+{self.delay_ns}ns" if self.delay_ns else "")
+
+
+@frozen
+class Loses:
+    """Not a place: what a crash loses."""
+
+    loss: str
+
+    def __str__(self) -> str:
+        return self.loss
+
+
+@frozen
+class AtByte:
+    """Behind so many bytes of a connection."""
+
+    number: int
+
+    def __str__(self) -> str:
+        return f"byte:{self.number}"
+
+
+@frozen
+class AtFrame:
+    """Behind so many whole frames of a connection."""
+
+    number: int
+
+    def __str__(self) -> str:
+        return f"frame:{self.number}"
+
+
+CursorForm = Literal[
+    "none",
+    "equal",
+    "frame",
+    "ahead",
+    "foreign_run",
+    "foreign_session",
+    "malformed",
+    "evicted",
+    "empty",
+    "mid_part",
+]
+
+
+@frozen
+class AtCursor:
+    """The cursor that a program sends; ``number`` belongs to the form ``frame`` and counts from 1.
+
+    Raises:
+        ValueError: there is no such cursor.
+    """
+
+    form: CursorForm
+    number: int = 0
+
+    def __attrs_post_init__(self) -> None:
+        if self.form not in get_args(CursorForm) or (self.form == "frame") != (self.number > 0):
+            raise ValueError(f"there is no {self}")
+
+    def __str__(self) -> str:
+        return f"cursor:{self.form}" + (f" {self.number}" if self.number else "")
+
+
+Moment: TypeAlias = AtPoint | AtStep | AtTime
+"""Where a step is placed."""
+
+StepPlace: TypeAlias = Never | Moment | After
+"""A value of an axis that places a step."""
+
+StreamPlace: TypeAlias = Never | AtByte | AtFrame
+"""A value of an axis that places the fault of a link."""
+
+Placement: TypeAlias = StepPlace | StreamPlace | AtCursor | Loses
+"""A value of an axis."""
 
 
 @frozen(order=True)
@@ -67,13 +164,13 @@ class Delay:
         return f"{self.lane}~{self.nth}+{self.turns}"
 
 
-@frozen(order=True)
+@frozen
 class Action:
     """An action that the search added to the author's steps."""
 
     actor: str
     verb: str
-    at: Placement
+    at: Moment
 
     def __str__(self) -> str:
         return f"{self.actor}.{self.verb}@{self.at}"
@@ -116,8 +213,8 @@ def case_to_data(case: Case) -> dict[str, Any]:
     return {
         "format": CASE_FORMAT,
         "scenario": case.scenario,
-        "axes": {name: _placement_to_data(value) for name, value in case.axes},
-        "actions": [[a.actor, a.verb, _placement_to_data(a.at)] for a in case.actions],
+        "axes": {name: placement_to_data(value) for name, value in case.axes},
+        "actions": [[a.actor, a.verb, placement_to_data(a.at)] for a in case.actions],
         "delays": [[d.lane, d.nth, d.turns] for d in case.delays],
     }
 
@@ -133,11 +230,11 @@ def case_from_data(data: Mapping[str, Any]) -> Case:
     try:
         return Case(
             scenario=data["scenario"],
-            axes=tuple(sorted((name, Placement(*value)) for name, value in data["axes"].items())),
-            actions=tuple(Action(actor, verb, Placement(*at)) for actor, verb, at in data["actions"]),
+            axes=_sorted((name, placement_from_data(value)) for name, value in data["axes"].items()),
+            actions=tuple(Action(actor, verb, _moment_from_data(at)) for actor, verb, at in data["actions"]),
             delays=tuple(sorted(Delay(*d) for d in data["delays"])),
         )
-    except (KeyError, TypeError) as error:
+    except (KeyError, TypeError, AttributeError) as error:
         raise ValueError(f"not a case: {error}") from None
 
 
@@ -148,8 +245,58 @@ def case_to_json(case: Case) -> str:
 
 def with_axes(case: Case, axes: Iterable[tuple[str, Placement]]) -> Case:
     """Returns the case with these axis values instead of its own."""
-    return evolve(case, axes=tuple(sorted(axes)))
+    return evolve(case, axes=_sorted(axes))
 
 
-def _placement_to_data(value: Placement) -> list[Any]:
-    return [value.kind, value.name, value.number]
+def _sorted(axes: Iterable[tuple[str, Placement]]) -> tuple[tuple[str, Placement], ...]:
+    return tuple(sorted(axes, key=lambda axis: axis[0]))
+
+
+# --- placements as JSON --------------------------------------------------------------------------
+
+_FORMS: tuple[tuple[str, type[Placement], str, str], ...] = (
+    ("never", Never, "", ""),
+    ("point", AtPoint, "name", ""),
+    ("step", AtStep, "", "number"),
+    ("time", AtTime, "", "time_ns"),
+    ("after", After, "label", "delay_ns"),
+    ("loss", Loses, "loss", ""),
+    ("byte", AtByte, "", "number"),
+    ("frame", AtFrame, "", "number"),
+    ("cursor", AtCursor, "form", "number"),
+)
+"""A placement is written ``[kind, name, number]``: per kind its class, and which of its attributes those two are."""
+
+_FORM_OF = {form[1]: form for form in _FORMS}
+_FORM_CALLED = {form[0]: form for form in _FORMS}
+
+
+def placement_to_data(value: Placement) -> list[Any]:
+    """Returns a placement as JSON data."""
+    kind, _, name, number = _FORM_OF[type(value)]
+    return [kind, getattr(value, name) if name else "", getattr(value, number) if number else 0]
+
+
+def placement_from_data(data: Any) -> Placement:
+    """Returns the placement that :func:`placement_to_data` wrote.
+
+    Raises:
+        ValueError: the data is not a placement.
+    """
+    match data:
+        case [str(kind), str(name), int(number)] if kind in _FORM_CALLED and type(number) is int and number >= 0:
+            _, cls, names, numbers = _FORM_CALLED[kind]
+            given: dict[str, Any] = {names: name} if names and name else {}
+            given |= {numbers: number} if numbers else {}
+            with suppress(TypeError, ValueError):  # a name is missing, or no cursor has it
+                value = cls(**given)
+                if placement_to_data(value) == data:  # nothing was left over
+                    return value
+    raise ValueError(f"not a case: {data!r:.60} is no placement")
+
+
+def _moment_from_data(data: Any) -> Moment:
+    value = placement_from_data(data)
+    if isinstance(value, Moment):
+        return value
+    raise ValueError(f"not a case: {value} is no moment of an action")

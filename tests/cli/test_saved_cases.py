@@ -172,6 +172,33 @@ def test_a_pinned_case_keeps_the_words_of_its_author(journalsim: Command, failed
     assert 'text: ["Hel", "lo "]' in journalsim("pin", failed).out
 
 
+def test_a_case_that_is_pinned_whole_takes_the_same_trace(journalsim: Command, here: Path, scenario: Write) -> None:
+    """Also with a step that the case leaves out, and what would have followed it."""
+    more = "  - client.stop: {at: $again, as: again}\n  - client.reload: {after: again, as: look}\n"
+    journalsim("run", scenario(also=f"{more}sweep:\n  again: [never]\n"), "-a", BUG)
+    (path,) = (here / ".journalsim" / "failures").iterdir()
+    pinned = journalsim("pin", path.stem, "--whole", "-o", "pinned.race.yaml")
+    assert pinned.code == 0
+    assert "client.stop: {at: never, as: again}" in (here / "pinned.race.yaml").read_text()
+    saved = json.loads(path.read_text())["trace_hash"]
+    again = journalsim("run", "pinned.race.yaml", "-a", BUG)
+    assert f" {saved}, " in again.out
+    small = journalsim("pin", path.stem)
+    assert "never" not in small.out
+
+
+def test_a_saved_case_that_places_an_action_where_it_cannot_stand_is_exit_2(
+    journalsim: Command, here: Path, failed: str
+) -> None:
+    case = json.loads((here / ".journalsim" / "failures" / f"{failed}.json").read_text())["case"]
+    edited(here, failed, case={**case, "axes": {"stop": ["point", "model.turn1.c1.after", 0]}})
+    done = journalsim("replay", failed)
+    assert (done.code, done.out) == (2, "")
+    assert done.err == "error: first-stop has no axis $stop, of which the case speaks\n"
+    edited(here, failed, case={**case, "axes": {"stop": ["nowhere", "", 0]}})
+    assert "not a case: ['nowhere', '', 0] is no placement" in journalsim("replay", failed).err
+
+
 def test_nothing_is_pinned_that_no_longer_fails(journalsim: Command, here: Path, failed: str) -> None:
     done = journalsim("pin", failed, "-a", "ref", "-o", "pinned.race.yaml")
     assert (done.code, done.out) == (3, "")

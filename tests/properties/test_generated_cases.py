@@ -8,7 +8,7 @@ import sys
 import pytest
 from hypothesis import HealthCheck, Phase, find, given, settings
 
-from journalsim.case import Placement, with_axes
+from journalsim.case import AtPoint, with_axes
 from journalsim.errors import UsageError
 from journalsim.hosts.loading import load_adapter
 from journalsim.scenario.dump import dump_scenario
@@ -85,7 +85,7 @@ def stopped(timing: Timing, axes: tuple[Axis, ...] = ()) -> Scenario:
     return Scenario(name="mine", model=TOLD, steps=steps, sweep=Sweep(axes=axes))
 
 
-AT = Placement("point", "model.turn1.c2.after")
+AT = AtPoint("model.turn1.c2.after")
 
 
 def test_a_scenario_is_run_as_it_is_written() -> None:

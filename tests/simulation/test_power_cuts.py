@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from attrs import evolve
 
-from journalsim.case import NEVER, Case, Placement
+from journalsim.case import NEVER, After, AtPoint, Case, Placement
 from journalsim.contract.events.server_events import ServerCrashed
 from journalsim.engine.hosting import host
 from journalsim.errors import Exit
@@ -38,6 +38,9 @@ sweep:
 """
 
 
+AT_ONCE = Case(scenario="one", axes=(("crash", After("send")),))
+
+
 def one(engine: str = "sqlite", more: str = "", until: str = "model.turn1.finish.after") -> Scenario:
     text = ONE.replace("ENGINE", engine).replace("UNTIL", until)
     return load_scenario((text + more).encode(), "one.race.yaml")
@@ -50,7 +53,7 @@ def broken(result: ScenarioResult) -> set[str]:
 def run_one(scenario: Scenario, adapter: str = "ref") -> CaseResult:
     with workspace() as folder:
         executor = Executor(scenario, load_adapter(adapter), folder)
-        return host(lambda it: executor.judge(it, Case(scenario=scenario.name)))
+        return host(lambda it: executor.judge(it, AT_ONCE))
 
 
 @pytest.mark.parametrize("variant", ["ref", "ref:log", "ref:wal", "ref:delete"])
@@ -105,7 +108,7 @@ def test_the_scenario_says_which_store_and_the_variant_wins() -> None:
 def test_a_crash_at_an_operation_ends_the_call_that_was_in_it() -> None:
     scenario = one()
     points = [point for point in _run(scenario, NEVER).points if point.startswith("disk.write")]
-    at = Placement("point", points[len(points) // 2])
+    at = AtPoint(points[len(points) // 2])
     history = _run(scenario, at).history
     crashed = next(history.of(ServerCrashed))
     assert crashed.data.lose == "unsynced"

@@ -9,7 +9,7 @@ import pytest
 import trio
 from attrs import evolve
 
-from journalsim.case import Case, Delay, Placement
+from journalsim.case import AtPoint, Case, Delay
 from journalsim.cli.selection import select
 from journalsim.contract.capabilities import Capabilities
 from journalsim.engine.hosting import host
@@ -115,11 +115,11 @@ def test_a_random_schedule_is_reported_with_the_delays_that_it_needs() -> None:
 
 CAUSE = ("no-duplicate-message", 0)
 SEND = Step(actor="client", verb="send", label="send", text="Hi")
-STOP = Step(actor="client", verb="stop", label="stop", timing=Timing(at=Placement("point", "model.turn1.c1.after")))
+STOP = Step(actor="client", verb="stop", label="stop", timing=Timing(at=AtPoint("model.turn1.c1.after")))
 
 
 def reload(number: int, at: str = "adapter.start#1.after") -> Step:
-    return Step(actor="client", verb="reload", label=f"reload-{number}", timing=Timing(at=Placement("point", at)))
+    return Step(actor="client", verb="reload", label=f"reload-{number}", timing=Timing(at=AtPoint(at)))
 
 
 TOLD = ModelSpec(turns=(Turn(stream=(Text(words=1), Finish())),))
@@ -138,7 +138,7 @@ class Judge:
 
     async def __call__(self, scenario: Scenario) -> CaseResult:
         self.runs += 1
-        places = [step.timing.at.name for step in scenario.steps if step.timing.at is not None]
+        places = [str(step.timing.at) for step in scenario.steps if step.timing.at is not None]
         fails = {*self.verbs} <= {step.verb for step in scenario.steps}
         fails = fails and (not self.needs_point or self.needs_point in places)
         violation = Violation(invariant=CAUSE[0], promised="one", found="two")
@@ -224,7 +224,7 @@ def test_an_action_at_a_counted_point_is_tried_at_the_number_that_is_as_far_from
 
     scenario = evolve(MANY, steps=placed)
     found = reduce(scenario, Counts("send"), candidates=(fewer_steps,), recount=True)
-    assert [str(step.timing.at and step.timing.at.name) for step in found.scenario.steps] == [
+    assert [str(step.timing.at) for step in found.scenario.steps] == [
         "None",
         "store.append#7.after",
     ]
@@ -234,5 +234,5 @@ def test_an_action_at_a_counted_point_is_tried_at_the_number_that_is_as_far_from
 def test_counted_points_are_never_below_one_and_others_stay() -> None:
     steps = (SEND, STOP, reload(1, "store.append#2.before"))
     moved = list(recounted(evolve(MANY, steps=steps), ["store.append#5.before"], ["store.append#1.before"]))
-    places = [[step.timing.at.name for step in scenario.steps if step.timing.at] for scenario in moved]
+    places = [[str(step.timing.at) for step in scenario.steps if step.timing.at] for scenario in moved]
     assert places == [["model.turn1.c1.after", "store.append#1.before"]] * 3

@@ -14,14 +14,14 @@ import pytest
 import trio
 from attrs import evolve
 
-from journalsim.case import Placement
+from journalsim.case import AtByte
 from journalsim.contract.events.stream_events import LinkBroke
 from journalsim.contract.stream_port import Control, StreamAnswer, StreamRequest, encode_control
 from journalsim.engine.hosting import host
 from journalsim.history import Event, trace_hash
 from journalsim.hosts.loading import adapter_from
 from journalsim.scenario.loader import load_scenario
-from journalsim.scenario.resolve import concrete
+from journalsim.scenario.resolve import resolve
 from journalsim.scenario.values.links import LinkFault
 from journalsim.scenario.values.scenario import Scenario
 from journalsim.search.execute import Executor, workspace
@@ -347,10 +347,10 @@ def test_a_wire_scenario_is_the_same_in_every_process_and_under_every_hash_seed(
 def test_a_case_without_its_fault_still_watches_over_the_wire() -> None:
     swept = scenario(faults="[{link: {from: server, to: alice}, cut: $cut}]", sweep="cut: {every: byte}")
     swept = evolve(swept, clients=tuple(evolve(client, wire=False) for client in swept.clients))
-    alone = concrete(swept, baseline(swept))
+    alone = resolve(swept, baseline(swept))
     assert not alone.faults
     assert alone.uses_wire
-    cut = concrete(swept, evolve(baseline(swept), axes=(("cut", Placement("byte", number=7)),)))
+    cut = resolve(swept, evolve(baseline(swept), axes=(("cut", AtByte(7)),)))
     assert [fault.spot.after_bytes for fault in cut.faults if isinstance(fault, LinkFault)] == [7]
 
 

@@ -3,26 +3,36 @@
 from __future__ import annotations
 
 import json
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 
 from journalsim.case import (
     NEVER,
     Action,
+    After,
+    AtByte,
+    AtCursor,
+    AtFrame,
+    AtPoint,
+    AtStep,
+    AtTime,
     Case,
     Delay,
+    Loses,
     Placement,
     case_from_data,
     case_to_data,
     case_to_json,
+    placement_from_data,
+    placement_to_data,
     with_axes,
 )
 
 CASE = Case(
     scenario="stop-vs-completion",
-    axes=(("crash", Placement("after", "stop", 5)), ("stop", Placement("point", "model.turn2.c7.after"))),
-    actions=(Action("alice", "stop", Placement("step", number=57)),),
+    axes=(("crash", After("stop", 5)), ("stop", AtPoint("model.turn2.c7.after"))),
+    actions=(Action("alice", "stop", AtStep(57)),),
     delays=(Delay("worker", 3, 2),),
 )
 
@@ -31,11 +41,11 @@ CASE = Case(
     ("place", "text"),
     [
         (NEVER, "never"),
-        (Placement("point", "store.append#4.before"), "store.append#4.before"),
-        (Placement("after", "stop"), "after:stop"),
-        (Placement("after", "stop", 5), "after:stop+5ns"),
-        (Placement("step", number=57), "step:57"),
-        (Placement("time", number=1000), "time:1000"),
+        (AtPoint("store.append#4.before"), "store.append#4.before"),
+        (After("stop"), "after:stop"),
+        (After("stop", 5), "after:stop+5ns"),
+        (AtStep(57), "step:57"),
+        (AtTime(1000), "time:1000"),
     ],
 )
 def test_placements_read_as_words(place: Placement, text: str) -> None:
@@ -53,6 +63,84 @@ def test_case_survives_json() -> None:
     assert "\n" not in case_to_json(CASE)
 
 
+PLACEMENTS: list[tuple[Placement, list[Any]]] = [
+    (NEVER, ["never", "", 0]),
+    (AtPoint("store.append#4.before"), ["point", "store.append#4.before", 0]),
+    (AtStep(57), ["step", "", 57]),
+    (AtTime(0), ["time", "", 0]),
+    (AtTime(1000), ["time", "", 1000]),
+    (After("stop"), ["after", "stop", 0]),
+    (After("stop", 5), ["after", "stop", 5]),
+    (Loses("drawn#3"), ["loss", "drawn#3", 0]),
+    (AtByte(17), ["byte", "", 17]),
+    (AtFrame(3), ["frame", "", 3]),
+    (AtCursor("ahead"), ["cursor", "ahead", 0]),
+    (AtCursor("frame", 3), ["cursor", "frame", 3]),
+]
+
+
+@pytest.mark.parametrize(("place", "data"), PLACEMENTS)
+def test_a_placement_is_written_as_kind_name_and_number(place: Placement, data: list[Any]) -> None:
+    assert placement_to_data(place) == data
+    assert placement_from_data(data) == place
+
+
+def test_every_kind_of_placement_is_written() -> None:
+    assert {type(place) for place, _ in PLACEMENTS} == set(get_args(Placement))
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        None,
+        "never",
+        [],
+        ["never"],
+        ["never", "", 0, 0],
+        ["nowhere", "", 0],
+        ["never", "x", 0],
+        ["never", "", 1],
+        ["point", "", 0],
+        ["point", "model.turn1.c1.after", 1],
+        ["point", 5, 0],
+        ["step", "x", 1],
+        ["step", "", -1],
+        ["step", "", True],
+        ["step", "", 1.0],
+        ["cursor", "sideways", 0],
+        ["cursor", "frame", 0],
+        ["cursor", "ahead", 1],
+        {"kind": "never"},
+    ],
+)
+def test_other_data_is_no_placement(data: Any) -> None:
+    with pytest.raises(ValueError, match="is no placement"):
+        placement_from_data(data)
+    with pytest.raises(ValueError, match="is no placement"):
+        case_from_data({**case_to_data(CASE), "axes": {"stop": data}})
+
+
+def test_an_action_of_a_search_needs_a_moment() -> None:
+    data = {**case_to_data(CASE), "actions": [["alice", "stop", ["after", "send", 0]]]}
+    with pytest.raises(ValueError, match="after:send is no moment of an action"):
+        case_from_data(data)
+
+
+@pytest.mark.parametrize(("form", "number"), [("sideways", 0), ("frame", 0), ("equal", 1)])
+def test_a_cursor_that_does_not_exist_cannot_be_made(form: Any, number: int) -> None:
+    with pytest.raises(ValueError, match="there is no cursor"):
+        AtCursor(form, number)
+
+
+def test_the_id_of_a_saved_case_stays() -> None:
+    assert case_to_json(CASE) == (
+        '{"actions":[["alice","stop",["step","",57]]],'
+        '"axes":{"crash":["after","stop",5],"stop":["point","model.turn2.c7.after",0]},'
+        '"delays":[["worker",3,2]],"format":1,"scenario":"stop-vs-completion"}'
+    )
+    assert CASE.id == "8510ab"
+
+
 def test_case_id_is_that_of_its_value() -> None:
     assert CASE.id == case_from_data(case_to_data(CASE)).id
     assert len(CASE.id) == 6
@@ -60,7 +148,7 @@ def test_case_id_is_that_of_its_value() -> None:
 
 
 def test_axes_are_found_by_name() -> None:
-    assert CASE.axis("stop") == Placement("point", "model.turn2.c7.after")
+    assert CASE.axis("stop") == AtPoint("model.turn2.c7.after")
     assert CASE.axis("none") is None
     assert with_axes(CASE, [("b", NEVER), ("a", NEVER)]).axes == (("a", NEVER), ("b", NEVER))
 
@@ -72,6 +160,11 @@ def test_axes_are_found_by_name() -> None:
         ({}, "case format None is not 1: write it again with this version"),
         ({"format": 1}, "not a case: 'scenario'"),
         ({**case_to_data(CASE), "delays": [[1]]}, "not a case: "),
+        ({**case_to_data(CASE), "axes": []}, "not a case: "),
+        (
+            {**case_to_data(CASE), "axes": {"stop": ["nowhere", "", 0]}},
+            "not a case: ['nowhere', '', 0] is no placement",
+        ),
     ],
 )
 def test_other_data_is_no_case(data: dict[str, Any], message: str) -> None:
@@ -81,6 +174,8 @@ def test_other_data_is_no_case(data: dict[str, Any], message: str) -> None:
 
 
 def test_cursors_and_places_in_a_stream_read_as_words() -> None:
-    assert str(Placement("cursor", "ahead")) == "cursor:ahead"
-    assert str(Placement("cursor", "frame", 3)) == "cursor:frame 3"
-    assert str(Placement("byte", number=17)) == "byte:17"
+    assert str(AtCursor("ahead")) == "cursor:ahead"
+    assert str(AtCursor("frame", 3)) == "cursor:frame 3"
+    assert str(AtByte(17)) == "byte:17"
+    assert str(AtFrame(3)) == "frame:3"
+    assert str(Loses("unsynced")) == "unsynced"

@@ -60,5 +60,5 @@ def _smallest(saved: Saved, spec: str, whole: bool) -> tuple[Any, int]:
             if found.violation is not None:
                 name = f"{saved.scenario.name}-{saved.case.id}"
                 summary = f"Pinned: {cause[0]} violated in {saved.id}"
-                return evolve(found.scenario, name=name, summary=summary, why=""), found.runs
+                return evolve(found.scenario, name=name, summary=summary, why="", tags=(), covers=()), found.runs
     return None, 0

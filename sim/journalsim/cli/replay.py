@@ -6,6 +6,7 @@ from typing import Any
 
 import click
 
+from journalsim.case import AtPoint
 from journalsim.errors import Exit
 from journalsim.search.saved import FOLDER, Saved, list_saved, load_saved
 from journalsim.version import __version__
@@ -83,5 +84,5 @@ def _replay(saved: Saved, spec: str) -> Exit:
 
 def _lost(saved: Saved, result: Any) -> str:
     points = set(result.points)
-    named = [str(value) for _, value in saved.case.axes if value.kind == "point" and value.name not in points]
+    named = [str(value) for _, value in saved.case.axes if isinstance(value, AtPoint) and value.name not in points]
     return ", ".join(named) or "see journalsim show"

@@ -13,7 +13,7 @@ from collections.abc import Callable
 
 from trio.lowlevel import current_task
 
-from journalsim.case import Placement
+from journalsim.case import AtPoint, AtStep, Moment
 from journalsim.contract.events.harness_events import ClockJumped
 from journalsim.engine.scheduler import Scheduler
 from journalsim.history import D, Event, EventOf
@@ -82,20 +82,14 @@ class World:
 
     # --- points
 
-    def place(self, placement: Placement, action: Callable[[], None]) -> None:
-        """Makes ``action`` happen at a point, a scheduler step or a time, at its first occurrence.
-
-        Raises:
-            ValueError: the placement names no moment.
-        """
-        if placement.kind == "point":
-            self._placed.setdefault(placement.name, []).append(action)
-        elif placement.kind == "step":
-            self.scheduler.placed.setdefault(placement.number, []).append(action)
-        elif placement.kind == "time":
-            self.scheduler.after(max(placement.number - self.scheduler.now_ns, 0), "placed", action)
+    def place(self, moment: Moment, action: Callable[[], None]) -> None:
+        """Makes ``action`` happen at a point, a scheduler step or a time, the first time it comes."""
+        if isinstance(moment, AtPoint):
+            self._placed.setdefault(moment.name, []).append(action)
+        elif isinstance(moment, AtStep):
+            self.scheduler.placed.setdefault(moment.number, []).append(action)
         else:
-            raise ValueError(f"a {placement.kind} placement has no moment of its own")
+            self.scheduler.after(max(moment.time_ns - self.scheduler.now_ns, 0), "placed", action)
 
     def forget_placed(self) -> None:
         """Ends the scenario's phase: actions that wait for a point or a step never happen."""

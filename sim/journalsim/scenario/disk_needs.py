@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from journalsim.case import Case
+from journalsim.case import AtPoint, Placement
 from journalsim.scenario.values.disk_fault import MEMORY, DiskFault
-from journalsim.scenario.values.moves import Step
 from journalsim.scenario.values.scenario import Scenario
 
 
@@ -16,18 +15,15 @@ def asks_for_disk(scenario: Scenario) -> bool:
         or bool(scenario.store.engine)
         or any(isinstance(fault, DiskFault) for fault in scenario.faults)
         or any(step.lose != MEMORY for step in scenario.steps)
-        or any(_of_disk(name) for axis in axes for name in (*axis.inside, *(value.name for value in axis.values)))
-        or any(step.timing.at is not None and _of_disk(step.timing.at.name) for step in scenario.steps)
+        or any(_of_disk(name) for axis in axes for name in axis.inside)
+        or any(_at_disk(place) for axis in axes for place in axis.values)
+        or any(_at_disk(step.timing.at) for step in scenario.steps)
     )
+
+
+def _at_disk(place: Placement | None) -> bool:
+    return isinstance(place, AtPoint) and _of_disk(place.name)
 
 
 def _of_disk(name: str) -> bool:
     return name == "disk" or name.startswith("disk.")
-
-
-def loss_of(step: Step, case: Case) -> str:
-    """Returns what a crash loses in a case."""
-    if not step.lose.startswith("$"):
-        return step.lose
-    value = case.axis(step.lose[1:])
-    return value.name if value is not None and value.kind == "loss" else MEMORY

@@ -14,7 +14,7 @@ from typing import Any, TypeAlias, TypeVar
 
 from attrs import evolve, fields
 
-from journalsim.case import Delay
+from journalsim.case import AtPoint, Delay
 from journalsim.scenario.resolve import with_live_anchors
 from journalsim.scenario.values.cast import ClientSpec, Limits, StoreSpec, ToolSpec
 from journalsim.scenario.values.disk_fault import MEMORY
@@ -57,8 +57,11 @@ def _shorter_delay(delay: Delay) -> Iterator[Delay]:
 
 
 def fewer_steps(scenario: Scenario) -> Iterator[Scenario]:
-    """Yields the scenario without one step and those that hang on it, the last first; then with fewer repetitions."""
+    """Takes out steps that never happen, then one step with those that hang on it, the last first, then repetitions."""
     steps = scenario.steps
+    live = tuple(with_live_anchors(steps))
+    if live != steps:
+        yield evolve(scenario, steps=live)
     for position in reversed(range(1, len(steps))):
         rest = [*steps[:position], *steps[position + 1 :]]
         yield evolve(scenario, steps=tuple(with_live_anchors(rest)))
@@ -143,7 +146,7 @@ def _without_turns(scenario: Scenario, first: int, last: int) -> Scenario:
 
     def moved(step: Step) -> Step:
         at = step.timing.at
-        timing = evolve(step.timing, at=evolve(at, name=renumbered(at.name))) if at is not None else step.timing
+        timing = evolve(step.timing, at=AtPoint(renumbered(at.name))) if isinstance(at, AtPoint) else step.timing
         return evolve(step, timing=timing, message=renumbered(step.message) if step.message else None)
 
     turns = scenario.model.turns

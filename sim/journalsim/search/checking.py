@@ -17,7 +17,7 @@ from journalsim.errors import UsageError
 from journalsim.hosts.loading import LoadedAdapter, adapter_from, load_adapter
 from journalsim.oracle.invariants.verdict import Violation
 from journalsim.scenario.dump import dump_scenario
-from journalsim.scenario.resolve import concrete
+from journalsim.scenario.resolve import resolve
 from journalsim.scenario.values.scenario import Scenario
 from journalsim.search.execute import Executor, workspace
 from journalsim.search.generate.plan import Plan
@@ -87,7 +87,7 @@ def run_case(case: Runnable, adapter: LoadedAdapter | str | Callable[[], Any] = 
     with workspace() as folder:
         executor = Executor(scenario, loaded, folder)
         result = host(lambda it: _run(it, executor, plan, fixed or baseline(scenario)))
-    return Judged(scenario=concrete(scenario, result.case), result=result)
+    return Judged(scenario=resolve(scenario, result.case), result=result)
 
 
 def _loaded(adapter: LoadedAdapter | str | Callable[[], Any]) -> LoadedAdapter:

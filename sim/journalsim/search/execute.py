@@ -10,7 +10,7 @@ from __future__ import annotations
 import os  # the id of this process names its workspace, nothing of a case
 import shutil
 import tempfile
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterable, Iterator
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
@@ -48,10 +48,10 @@ from journalsim.hosts.server.setup import Setup
 from journalsim.oracle.expectations.judging import check_expectations, met_sometimes
 from journalsim.oracle.facts.facts import Facts
 from journalsim.oracle.invariants.judge import check_history
-from journalsim.scenario.resolve import with_cursor
+from journalsim.scenario.resolve import resolve
 from journalsim.scenario.values.cast import ClientSpec
 from journalsim.scenario.values.moves import Step
-from journalsim.scenario.values.scenario import Scenario
+from journalsim.scenario.values.scenario import AnyFault, Scenario
 from journalsim.search.results import CaseResult
 from journalsim.search.sweep import Swept, baseline, spell_out
 
@@ -146,7 +146,10 @@ class Executor:
         scheduler = host.next_case()
         where = Path(tempfile.mkdtemp(prefix="case-", dir=self.folder))
         try:
-            return await _Stage(self.scenario, case, self.adapter, str(where)).play(scheduler, strategy)
+            resolved = resolve(self.scenario, case)
+            stage = _Stage(resolved, self.adapter, str(where))
+            await stage.play(scheduler, strategy)
+            return stage.ran(case, [fault for fault in resolved.faults if fault not in self.scenario.faults])
         finally:
             shutil.rmtree(where, ignore_errors=True)
 
@@ -206,40 +209,55 @@ def _after_power_cut(history: History, position: int) -> bool:
 
 
 class _Stage:
-    """Everything that lives for the length of one case."""
+    """Everything that lives for the length of one case.
 
-    def __init__(self, scenario: Scenario, case: Case, adapter: LoadedAdapter, where: str) -> None:
+    Args:
+        scenario: resolved, so that every action has its place.
+        adapter: against what it runs.
+        where: folder of the adapter's files.
+    """
+
+    def __init__(self, scenario: Scenario, adapter: LoadedAdapter, where: str) -> None:
         self._scenario = scenario
-        self._case = case
         self._adapter = adapter
         self._where = where
         self._points: tuple[str, ...] = ()
         self._over_wire = scenario.uses_wire and adapter.capabilities.replay != "none"
 
-    async def play(self, scheduler: Scheduler, strategy: Strategy | None) -> Ran:
-        scheduler.reset(strategy, self._case.delays)
+    async def play(self, scheduler: Scheduler, strategy: Strategy | None) -> None:
+        """Runs all phases."""
+        scheduler.reset(strategy, self._scenario.schedule)
         self._scheduler = scheduler
         self._world = world = World(scheduler)
         async with trio.open_nursery() as nursery:
             self._nursery = nursery
             self._server = server = Server(world, nursery, self._setup(world), Machine(world, self._scenario))
             self._clients = self._make_clients(server)
-            director = Director(world, self._scenario, self._case, self._take)
-            await self._phases(director)
+            self._director = Director(world, self._scenario, self._take)
+            await self._phases(self._director)
             scheduler.finish()
             server.drop()
             nursery.cancel_scope.cancel()
+
+    def ran(self, case: Case, swept: Iterable[AnyFault]) -> Ran:
+        """Returns what came of it.
+
+        Args:
+            case: that was run.
+            swept: faults that the case places; an author's own need not happen in every case.
+        """
+        scheduler, events = self._scheduler, self._world.events
         return Ran(
-            case=evolve(self._case, delays=tuple(sorted(scheduler.recorded))),
+            case=evolve(case, delays=tuple(sorted(scheduler.recorded))),
             history=History(
-                events=tuple(world.events),
+                events=tuple(events),
                 capabilities=self._adapter.capabilities,
                 policies=dict(self._scenario.policies),
             ),
             points=self._points,
             steps=self._steps,
             virtual_ns=scheduler.now_ns,
-            reached=director.reached and faults_met(self._scenario, self._case, world.events),
+            reached=self._director.reached and faults_met(swept, events),
         )
 
     async def _phases(self, director: Director) -> None:
@@ -330,7 +348,7 @@ class _Stage:
     def _make_clients(self, server: Server) -> dict[str, Client]:
         specs = {spec.name: spec for spec in self._scenario.clients}
         clients: list[Client] = [
-            WireClient(self._world, spec, _session(spec, specs), server, link_of(self._scenario, spec, self._case))
+            WireClient(self._world, spec, _session(spec, specs), server, link_of(self._scenario, spec))
             if self._over_wire
             else DirectClient(self._world, spec, _session(spec, specs), server)
             for spec in specs.values()
@@ -344,7 +362,6 @@ class _Stage:
             self._world.jump_wall(step.by_ns)
             return
         client = self._by_name.get(step.actor)
-        step = with_cursor(step, self._case)
         if client is None:
             self._server.take(step)
         elif step.verb == "send":

@@ -17,12 +17,12 @@ from pathlib import Path
 
 from attrs import define, evolve, field, frozen
 
-from journalsim.case import Case
+from journalsim.case import AtPoint, Case
 from journalsim.engine.hosting import Host
 from journalsim.hosts.loading import LoadedAdapter
 from journalsim.oracle.invariants.verdict import Violation
 from journalsim.scenario.dump import checked
-from journalsim.scenario.resolve import concrete
+from journalsim.scenario.resolve import resolve
 from journalsim.scenario.shapes.problems import ScenarioError
 from journalsim.scenario.values.expect import Expect
 from journalsim.scenario.values.moves import Step
@@ -113,7 +113,7 @@ async def smallest(
 
     runs_max = REPEATS_MAX if unsteady else RUNS_MAX
     reducer = Reducer(cause=cause, judge=judge, candidates=candidates, runs_max=runs_max, stop=stop, recount=True)
-    return await reducer.reduce(_bare(concrete(scenario, case), cause))
+    return await reducer.reduce(_bare(resolve(scenario, case), cause))
 
 
 def _bare(scenario: Scenario, cause: Cause) -> Scenario:
@@ -238,8 +238,8 @@ def _highest(points: Iterable[str]) -> dict[str, int]:
 
 def _moved(step: Step, fewer: dict[str, int], near: int) -> Step:
     at = step.timing.at
-    found = _COUNTED.fullmatch(at.name) if at is not None else None
-    if at is None or found is None:
+    found = _COUNTED.fullmatch(at.name) if isinstance(at, AtPoint) else None
+    if found is None:
         return step
     number = max(int(found[2]) - fewer.get(found[1], 0) + near, 1)
-    return evolve(step, timing=evolve(step.timing, at=evolve(at, name=f"{found[1]}#{number}.{found[3]}")))
+    return evolve(step, timing=evolve(step.timing, at=AtPoint(f"{found[1]}#{number}.{found[3]}")))

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator
 import trio
 from attrs import define, field
 
-from journalsim.case import Case, Placement, with_axes
+from journalsim.case import NEVER, AtTime, Case, with_axes
 from journalsim.contract.capabilities import Capabilities
 from journalsim.engine.hosting import Host, host
 from journalsim.engine.strategies import CountChoices, portfolio
@@ -212,12 +212,12 @@ async def _search(it: Host, executor: Executor, book: _Book, explore: int, seed:
 def _with_pauses(case: Case, scenario: Scenario, seed: int) -> Case:
     """Returns the case with a pause chosen for every step that may happen ``within`` some time."""
     draw = random.Random(seed)
-    pauses = [
-        (f"{step.label}.within", Placement("time", number=draw.randrange(step.timing.within_ns + 1)))
+    pauses = {
+        f"{step.label}.within": AtTime(draw.randrange(step.timing.within_ns + 1))
         for step in scenario.steps
         if step.timing.within_ns
-    ]
-    return with_axes(case, (*case.axes, *pauses)) if pauses else case
+    }
+    return with_axes(case, (*case.axes, *pauses.items())) if pauses else case
 
 
 def _enter_audit(book: _Book, result: CaseResult, base: Case) -> None:
@@ -287,7 +287,7 @@ def _cases(book: _Book) -> str:
 
 
 def _size(case: Case) -> tuple[int, int, int, str]:
-    disturbed = sum(value.kind != "never" for _, value in case.axes)
+    disturbed = sum(value != NEVER for _, value in case.axes)
     return len(case.delays), len(case.actions), disturbed, ""
 
 

@@ -16,15 +16,17 @@ from typing import get_args
 
 from attrs import evolve, frozen
 
-from journalsim.case import NEVER, Case, Placement
+from journalsim.case import NEVER, AtByte, AtCursor, AtFrame, AtPoint, AtStep, Case, CursorForm, Placement
 from journalsim.contract.events.client_events import ClientApplied
 from journalsim.contract.events.harness_events import StepTaken
 from journalsim.contract.events.stream_events import StreamSent
 from journalsim.errors import UsageError
 from journalsim.history import Event
-from journalsim.scenario.values.links import CursorForm, LinkFault
+from journalsim.scenario.values.links import LinkFault
 from journalsim.scenario.values.scenario import Scenario
 from journalsim.scenario.values.sweep import Axis
+
+_NOUNS: dict[type[Placement], str] = {AtByte: "bytes", AtFrame: "frames", AtCursor: "cursors"}
 
 
 @frozen(kw_only=True)
@@ -46,7 +48,7 @@ class Swept:
         total: Counter[str] = Counter()
         for name, places in self.places.items():
             for place in places:
-                noun = {"byte": "bytes", "frame": "frames", "cursor": "cursors"}.get(place.kind, "points")
+                noun = _NOUNS.get(type(place), "points")
                 total[noun] += 1
                 done[noun] += (name, str(place)) in known
         return tuple((noun, done[noun], count) for noun, count in total.items())
@@ -125,9 +127,9 @@ def _operation(point: str) -> str:
 def _places(axis: Axis, points: tuple[str, ...], steps: int) -> tuple[Placement, ...]:
     if axis.every == "point":
         window = _window(axis, points)
-        return tuple(Placement("point", name) for name in window if _inside(name, axis.inside))
+        return tuple(AtPoint(name) for name in window if _inside(name, axis.inside))
     if axis.every == "step":
-        return tuple(Placement("step", number=number) for number in range(steps))
+        return tuple(AtStep(number) for number in range(1, steps))
     return ()
 
 
@@ -157,15 +159,15 @@ def _on_the_wire(axis: Axis, scenario: Scenario, events: tuple[Event, ...]) -> t
     if axis.every == "cursor":
         step = next(s for s in scenario.steps if s.cursor is not None and s.cursor.axis == axis.name)
         known = _cursors_before(step.actor, step.label, events)
-        forms = [Placement("cursor", form) for form in get_args(CursorForm) if form != "frame"]
-        return (*forms, *(Placement("cursor", "frame", number) for number in range(1, known + 1))) if events else ()
+        forms = [AtCursor(form) for form in get_args(CursorForm) if form != "frame"]
+        return (*forms, *(AtCursor("frame", number) for number in range(1, known + 1))) if events else ()
     if axis.every not in ("byte", "frame"):
         return ()
     fault = next(f for f in scenario.faults if isinstance(f, LinkFault) and f.spot.axis == axis.name)
     sizes = list(_sizes(fault.client, fault.connection or 1, events))
     last = sum(sizes) if axis.every == "byte" else len(sizes)
-    kind = axis.every
-    return tuple(Placement(kind, number=number) for number in range(last + 1)) if sizes else ()
+    place = AtByte if axis.every == "byte" else AtFrame
+    return tuple(place(number) for number in range(last + 1)) if sizes else ()
 
 
 def _cursors_before(client: str, label: str, events: tuple[Event, ...]) -> int:
@@ -205,5 +207,5 @@ def neighbours(swept: Swept, case: Case) -> list[tuple[str, Case]]:
                 axes = tuple((n, places[position + offset] if n == name else v) for n, v in case.axes)
                 other = evolve(case, axes=axes)
                 if other in known:
-                    found.append((f"{name} one {'step' if value.kind == 'step' else 'point'} {word}", other))
+                    found.append((f"{name} one {'step' if isinstance(value, AtStep) else 'point'} {word}", other))
     return found

@@ -8,7 +8,7 @@ from typing import Any
 
 from made_events import made_event
 
-from journalsim.case import NEVER, Case, Placement
+from journalsim.case import NEVER, AtPoint, Case
 from journalsim.contract.capabilities import Capabilities
 from journalsim.contract.items import Item, Statistics
 from journalsim.history import Event, History, trace_hash
@@ -133,7 +133,7 @@ def scenario(name: str = "stop-vs-completion", **more: Any) -> Scenario:
 
 
 def case(stop: str = "model.turn2.finish.before", name: str = "stop-vs-completion") -> Case:
-    return Case(scenario=name, axes=(("crash", NEVER), ("stop", Placement("point", stop))))
+    return Case(scenario=name, axes=(("crash", NEVER), ("stop", AtPoint(stop))))
 
 
 def violation(**changes: Any) -> Violation:

@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
+from journalsim.case import After
 from journalsim.scenario.loader import load_scenario
 from journalsim.scenario.shapes.problems import Problem, ScenarioError
 from journalsim.scenario.values.scenario import Scenario
@@ -124,7 +125,7 @@ def test_labels_are_not_judged_without_steps(codes: Codes) -> None:
 
 def test_axis_may_follow_a_step_above_its_user(load: Load, problems: Problems) -> None:
     sweep = "sweep: {a: [never, {after: stop}]}\n"
-    assert load(steps("client.stop:", "client.reload: {at: $a}") + sweep).sweep.axes[0].values[1].name == "stop"
+    assert load(steps("client.stop:", "client.reload: {at: $a}") + sweep).sweep.axes[0].values[1] == After("stop")
     (problem,) = problems(steps("client.reload: {at: $a}", "client.stop:") + sweep)
     assert (problem.code, problem.help) == ("E203", "step 3 has it, but comes later")
     found = problems(steps("client.stop:") + "sweep: {a: [{after: sotp}]}\n")

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
-from attrs import evolve
 
-from journalsim.case import Case, Placement
+from journalsim.case import NEVER, Case, Loses
 from journalsim.contract.disk_faults import Fault, Loss
-from journalsim.scenario.disk_needs import asks_for_disk, loss_of
+from journalsim.scenario.disk_needs import asks_for_disk
 from journalsim.scenario.dump import dump_scenario
 from journalsim.scenario.loader import load_scenario
+from journalsim.scenario.resolve import resolve
 from journalsim.scenario.values.cast import StoreSpec
 from journalsim.scenario.values.disk_fault import DiskFault
 from journalsim.scenario.values.scenario import Scenario
@@ -44,18 +44,15 @@ def test_a_misspelt_loss_is_understood(problems: Callable[..., list[object]]) ->
 
 def test_losses_can_be_an_axis(load: Load) -> None:
     scenario = load(SCRIPT + CRASH % "$loss" + "sweep:\n  loss: [memory, unsynced, drawn#3]\n")
-    values = tuple(Placement("loss", name) for name in ("memory", "unsynced", "drawn#3"))
+    values = tuple(Loses(name) for name in ("memory", "unsynced", "drawn#3"))
     assert scenario.sweep.axes == (Axis(name="loss", values=values),)
     assert load_scenario(dump_scenario(scenario).encode(), "x") == scenario
     assert asks_for_disk(scenario)
-    step = scenario.steps[1]
-    assert [loss_of(step, Case(scenario="x", axes=(("loss", value),))) for value in values] == [
-        "memory",
-        "unsynced",
-        "drawn#3",
-    ]
-    assert loss_of(step, Case(scenario="x")) == loss_of(step, Case(scenario="x", axes=(("loss", Placement("never")),)))
-    assert loss_of(evolve(step, lose="bytes"), Case(scenario="x")) == "bytes"
+    chosen = [resolve(scenario, Case(scenario="x", axes=(("loss", value),))) for value in (*values, NEVER)]
+    assert [resolved.steps[1].lose for resolved in chosen] == ["memory", "unsynced", "drawn#3", "memory"]
+    assert all(asks_for_disk(resolved) for resolved in chosen)
+    fixed = load(SCRIPT + CRASH % "bytes")
+    assert resolve(fixed, Case(scenario="x")) == fixed
 
 
 @pytest.mark.parametrize(

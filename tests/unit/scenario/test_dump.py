@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from attrs import evolve
 
-from journalsim.case import NEVER, Placement
+from journalsim.case import NEVER, AtStep
 from journalsim.scenario.dump import checked, dump_scenario, format_text
 from journalsim.scenario.loader import load_scenario
 from journalsim.scenario.shapes.plain_data import Quoted
@@ -146,9 +146,7 @@ def test_every_argument_of_a_tool_call_survives(text: str) -> None:
         {"sweep": Sweep(limit=7)},
         {
             "steps": (SEND, Step(actor="client", verb="stop", label="stop", timing=Timing(axis="a"))),
-            "sweep": Sweep(
-                axes=(Axis(name="a", values=(NEVER, Placement("step", number=3)), every="step", inside=("tool",)),)
-            ),
+            "sweep": Sweep(axes=(Axis(name="a", values=(NEVER, AtStep(3)), every="step", inside=("tool",)),)),
         },
     ],
 )

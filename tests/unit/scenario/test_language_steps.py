@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from journalsim.case import NEVER, Placement
+from journalsim.case import NEVER, AtByte, AtCursor, AtFrame, AtStep, AtTime
 from journalsim.scenario.dump import dump_scenario
 from journalsim.scenario.loader import load_scenario
 from journalsim.scenario.shapes.problems import Problem
@@ -68,10 +68,10 @@ def step(**values: Any) -> Step:
         ("client.stop: {mode: rollback, times: 3}", step(verb="stop", mode="rollback", times=3)),
         (
             "client.stop: {at: 5ms, as: press}",
-            step(verb="stop", label="press", timing=Timing(at=Placement("time", number=5 * MS))),
+            step(verb="stop", label="press", timing=Timing(at=AtTime(5 * MS))),
         ),
         ("client.stop: {at: never}", step(verb="stop", timing=Timing(at=NEVER))),
-        ("client.stop: {at: {step: 9}}", step(verb="stop", timing=Timing(at=Placement("step", number=9)))),
+        ("client.stop: {at: {step: 9}}", step(verb="stop", timing=Timing(at=AtStep(9)))),
         ("client.stop: {delay: 1ms, within: 2ms}", step(verb="stop", timing=Timing(delay_ns=MS, within_ns=2 * MS))),
         ("client.reload: {after: first}", step(verb="reload", timing=Timing(after="first"))),
         ("client.detach: {}", step(verb="detach")),
@@ -266,7 +266,7 @@ def test_cursors_are_words_frames_or_an_axis(load: Load, codes: Codes) -> None:
     assert cursor("frame 3") == Cursor(form="frame", frame=3)
     swept = load(f"{SEND}  - client.attach: {{cursor: $c}}\nsweep: {{c: [mid part, frame 2, {{every: cursor}}]}}\n")
     assert swept.steps[-1].cursor == Cursor(axis="c")
-    assert swept.sweep.axes[0].values == (Placement("cursor", "mid_part"), Placement("cursor", "frame", 2))
+    assert swept.sweep.axes[0].values == (AtCursor("mid_part"), AtCursor("frame", 2))
     for wrong in ("frame", "frame 0", "ahed", "frame 999999"):
         assert codes(f"{SEND}  - client.attach: {{cursor: {wrong}}}\n") == [f"E025 {wrong}"]
     assert codes(f"{SEND}  - client.attach: {{cursor: $c}}\nsweep: {{c: [frame 0]}}\n") == ["E025 frame 0"]
@@ -275,7 +275,7 @@ def test_cursors_are_words_frames_or_an_axis(load: Load, codes: Codes) -> None:
 def test_places_in_a_stream_are_values_of_an_axis(load: Load, codes: Codes) -> None:
     fault = "faults: [{link: {from: server, to: client}, cut: $c}]\n"
     axis = load(f"{fault}sweep: {{c: [never, {{byte: 4}}, {{frame: 2}}, {{every: frame}}]}}\n").sweep.axes[0]
-    assert axis.values == (NEVER, Placement("byte", number=4), Placement("frame", number=2))
+    assert axis.values == (NEVER, AtByte(4), AtFrame(2))
     assert axis.every == "frame"
     assert codes(f"{fault}sweep: {{c: [{{byte: no}}]}}\n") == ["E023 no"]
 

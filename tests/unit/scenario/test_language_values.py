@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from journalsim.case import NEVER, Placement
+from journalsim.case import NEVER, After, AtPoint, AtStep, AtTime, Placement
 from journalsim.scenario.loader import load_scenario
 from journalsim.scenario.shapes.durations import UNITS_NS, duration_text
 from journalsim.scenario.shapes.problems import Problem, ScenarioError
@@ -232,13 +232,13 @@ def test_catalogue_entries_have_a_form(codes: Codes, load: Load) -> None:
     ("text", "place"),
     [
         ("never", NEVER),
-        ("5us", Placement("time", number=5_000)),
-        ("{step: 5}", Placement("step", number=5)),
-        ("{after: send}", Placement("after", "send")),
-        ("{after: send, delay: 20ms}", Placement("after", "send", 20_000_000)),
-        ("model.turn1.c1.after", Placement("point", "model.turn1.c1.after")),
-        ("client.apply#5.before", Placement("point", "client.apply#5.before")),
-        ("request.client#3.before", Placement("point", "request.client#3.before")),
+        ("5us", AtTime(5_000)),
+        ("{step: 5}", AtStep(5)),
+        ("{after: send}", After("send")),
+        ("{after: send, delay: 20ms}", After("send", 20_000_000)),
+        ("model.turn1.c1.after", AtPoint("model.turn1.c1.after")),
+        ("client.apply#5.before", AtPoint("client.apply#5.before")),
+        ("request.client#3.before", AtPoint("request.client#3.before")),
     ],
 )
 def test_places_of_an_axis(load: Load, text: str, place: Placement) -> None:

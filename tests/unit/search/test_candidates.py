@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from attrs import evolve
 
-from journalsim.case import Delay, Placement
+from journalsim.case import NEVER, AtPoint, Delay
 from journalsim.scenario.dump import dump_scenario
 from journalsim.scenario.values.cast import ClientSpec, Limits, ModelSpec, StoreSpec, ToolSpec
 from journalsim.scenario.values.disk_fault import DiskFault
@@ -25,7 +25,7 @@ SEND = Step(actor="client", verb="send", label="send", text="Hi")
 
 
 def step(verb: str, at: str = "", **settings: Any) -> Step:
-    timing = settings.pop("timing", Timing(at=Placement("point", at) if at else None))
+    timing = settings.pop("timing", Timing(at=AtPoint(at) if at else None))
     return Step(actor="client", verb=verb, label=settings.pop("label", verb), timing=timing, **settings)
 
 
@@ -47,6 +47,12 @@ def test_a_step_goes_with_those_that_hang_on_it_and_the_first_one_stays() -> Non
     after = step("reload", timing=Timing(after="stop"))
     tried = [found.steps for found in candidates.fewer_steps(scenario(SEND, step("stop"), after))]
     assert tried == [(SEND, step("stop")), (SEND,)]
+
+
+def test_steps_that_never_happen_go_first_and_all_at_once() -> None:
+    gone, more, look = step("stop", timing=Timing(at=NEVER)), step("detach"), step("reload", at="model.turn1.c1.after")
+    tried = [found.steps for found in candidates.fewer_steps(scenario(SEND, gone, more, look))]
+    assert tried[0] == (SEND, look)
 
 
 def test_a_step_that_is_repeated_is_repeated_less() -> None:
@@ -102,8 +108,8 @@ def test_the_first_message_goes_with_its_turns_and_what_stands_at_later_ones_mov
     one, two = candidates.without_first_message(scenario(*steps, turns=(ANSWER,) * 3))
     assert [len(found.model.turns) for found in (one, two)] == [2, 1]
     assert [found.steps[1].timing.at for found in (one, two)] == [
-        Placement("point", "model.turn2.c1.after"),
-        Placement("point", "model.turn1.c1.after"),
+        AtPoint("model.turn2.c1.after"),
+        AtPoint("model.turn1.c1.after"),
     ]
     assert [found.steps[2].message for found in (one, two)] == ["model.turn2", "model.turn1"]
 

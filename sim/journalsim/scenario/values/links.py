@@ -6,18 +6,7 @@ from typing import Literal, get_args
 
 from attrs import field, frozen
 
-CursorForm = Literal[
-    "none",
-    "equal",
-    "frame",
-    "ahead",
-    "foreign_run",
-    "foreign_session",
-    "malformed",
-    "evicted",
-    "empty",
-    "mid_part",
-]
+from journalsim.case import CursorForm
 
 
 @frozen(kw_only=True)

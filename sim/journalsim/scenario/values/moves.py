@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from attrs import field, frozen
 
-from journalsim.case import Placement
+from journalsim.case import Moment, Never
 from journalsim.contract.capabilities import StopMode
 from journalsim.contract.events.event_record import Json
 from journalsim.scenario.values.disk_fault import MEMORY
@@ -28,7 +28,7 @@ class Timing:
         within_ns: it may happen any time up to this later; the search chooses, at once by default.
     """
 
-    at: Placement | None = None
+    at: Moment | Never | None = None
     axis: str | None = None
     after: str | None = None
     delay_ns: int = 0
@@ -101,3 +101,10 @@ class Step:
     by_ns: int = 0
     session: str = "s1"
     line: int = field(default=0, eq=False)
+
+    @property
+    def waits_for_quiet(self) -> bool:
+        """Whether it has no timing of its own and is of the verbs that wait until all is quiet."""
+        timing = self.timing
+        placed = timing.at is not None or timing.axis is not None or timing.after is not None
+        return not placed and self.verb in ("send", "approve", "deny")

@@ -9,6 +9,7 @@ built in Python to the same rules.  Durations are integer nanoseconds.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from typing import TypeAlias
 
 from attrs import field, frozen
 
@@ -22,6 +23,8 @@ from journalsim.scenario.values.speech import CallTool
 from journalsim.scenario.values.sweep import Sweep
 
 LANGUAGE_VERSION = 1
+
+AnyFault: TypeAlias = LinkFault | LinkShape | DiskFault
 
 
 @frozen(kw_only=True)
@@ -61,7 +64,7 @@ class Scenario:
     tools: tuple[ToolSpec, ...] = ()
     clients: tuple[ClientSpec, ...] = (ClientSpec(name="client"),)
     store: StoreSpec = field(factory=StoreSpec)
-    faults: tuple[LinkFault | LinkShape | DiskFault, ...] = ()
+    faults: tuple[AnyFault, ...] = ()
     steps: tuple[Step, ...]
     sweep: Sweep = field(factory=Sweep)
     schedule: tuple[Delay, ...] = ()

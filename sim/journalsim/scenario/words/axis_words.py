@@ -6,7 +6,7 @@ from math import prod
 
 from attrs import evolve, fields, frozen
 
-from journalsim.case import Placement
+from journalsim.case import AtByte, AtCursor, AtFrame, Placement
 from journalsim.scenario.shapes.keys import Key
 from journalsim.scenario.shapes.lists import ListOf
 from journalsim.scenario.shapes.maps import Beside, MapBeside, MapOf
@@ -60,16 +60,18 @@ class ValueShape(Shape[Placement]):
             return _CURSOR.read(node, reading)
         if isinstance(node, MappingNode) and node.get("byte") is not None:
             byte = _BYTE.read(node, reading)
-            return BAD if isinstance(byte, Bad) else Placement("byte", number=byte.byte)
+            return BAD if isinstance(byte, Bad) else AtByte(byte.byte)
         if isinstance(node, MappingNode) and node.get("frame") is not None:
             frame = _FRAME.read(node, reading)
-            return BAD if isinstance(frame, Bad) else Placement("frame", number=frame.frame)
+            return BAD if isinstance(frame, Bad) else AtFrame(frame.frame)
         return _PLACE.read(node, reading)
 
     def write(self, value: Placement) -> Data:
-        if value.kind == "cursor":
+        if isinstance(value, AtCursor):
             return _CURSOR.write(value)
-        return {value.kind: value.number} if value.kind in ("byte", "frame") else _PLACE.write(value)
+        if isinstance(value, AtByte | AtFrame):
+            return {"byte" if isinstance(value, AtByte) else "frame": value.number}
+        return _PLACE.write(value)
 
     def schema(self) -> Schema:
         return {"anyOf": [shape.schema() for shape in (_PLACE, _CURSOR, _BYTE, _FRAME)]}
@@ -118,7 +120,7 @@ class AxisShape(Shape[Axis]):
             return reading.error("E031", whole[1].at, "an axis has one {every: …}", note="list the beginnings in one")
         if len(values) + len(axes) < len(node.items):
             return BAD
-        if losses_of((*values, *(Placement("point") for _ in axes))) is None:
+        if losses_of(values, swept=bool(axes)) is None:
             return reading.error("E031", node.at, "an axis has places or losses, not both")
         return evolve(axes[0] if axes else Axis(name=""), values=values)
 

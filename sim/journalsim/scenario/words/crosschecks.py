@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Mapping
 
+from journalsim.case import NEVER, AtByte, AtCursor, AtFrame, Placement
 from journalsim.scenario.shapes.nodes import List
 from journalsim.scenario.shapes.nodes import Mapping as MappingNode
 from journalsim.scenario.shapes.problems import quoted
@@ -260,15 +261,20 @@ def check_axes(scenario: Scenario, reading: ScenarioReading) -> None:
     uses = {step.timing.axis: "point" for step in scenario.steps}
     uses |= {step.cursor.axis: "cursor" for step in scenario.steps if step.cursor is not None}
     uses |= {fault.spot.axis: "byte" for fault in scenario.faults if isinstance(fault, LinkFault)}
-    kinds = {"point": "point", "step": "point", "cursor": "cursor", "byte": "byte", "frame": "byte"}
     for axis in scenario.sweep.axes:
-        swept = [*(value.kind for value in axis.values), axis.every]
-        found = {kinds.get(kind, "point") for kind in swept if kind not in ("", "never")}
+        found = {_use_of(value) for value in axis.values if value != NEVER}
+        found |= {{"step": "point", "frame": "byte"}.get(axis.every, axis.every)} - {""}
         wanted = uses.get(axis.name, "point")
         if found - {wanted}:
             at = reading.definitions["axis", axis.name]
             use, help = _USES[wanted]
             reading.error("E213", at, f"the axis {quoted(axis.name)} is used {use}", help=help)
+
+
+def _use_of(value: Placement) -> str:
+    if isinstance(value, AtByte | AtFrame):
+        return "byte"
+    return "cursor" if isinstance(value, AtCursor) else "point"
 
 
 _USES: Mapping[str, tuple[str, str]] = {

@@ -8,13 +8,13 @@ from typing import get_args
 
 from attrs import frozen
 
-from journalsim.case import Placement
+from journalsim.case import AtCursor, CursorForm
 from journalsim.scenario.shapes.nodes import Scalar, describe
 from journalsim.scenario.shapes.plain_data import Data, Schema
 from journalsim.scenario.shapes.reading import BAD, Bad, Reading
 from journalsim.scenario.shapes.scalars import dollar_name
 from journalsim.scenario.shapes.shape import ScalarShape
-from journalsim.scenario.values.links import Cursor, CursorForm
+from journalsim.scenario.values.links import Cursor
 from journalsim.scenario.words.names import COUNT_MAX
 
 FORMS: Mapping[str, CursorForm] = {form.replace("_", " "): form for form in get_args(CursorForm)}
@@ -56,30 +56,30 @@ CURSOR = CursorShape()
 _FIXED = CursorShape(axis=False)
 
 
-class CursorPlace(ScalarShape[Placement]):
+class CursorPlace(ScalarShape[AtCursor]):
     """A cursor as a value of an axis."""
 
     what: str = "a cursor"
 
-    def read_scalar(self, node: Scalar, reading: Reading) -> Placement | Bad:
+    def read_scalar(self, node: Scalar, reading: Reading) -> AtCursor | Bad:
         found = _FIXED.read(node, reading)
         return BAD if isinstance(found, Bad) else place_of(found)
 
-    def write(self, value: Placement) -> Data:
+    def write(self, value: AtCursor) -> Data:
         return _FIXED.write(cursor_of(value))
 
     def schema(self) -> Schema:
         return _FIXED.schema()
 
 
-def place_of(cursor: Cursor) -> Placement:
+def place_of(cursor: Cursor) -> AtCursor:
     """Returns a cursor as the value of an axis."""
-    return Placement("cursor", cursor.form, cursor.frame)
+    return AtCursor(cursor.form, cursor.frame)
 
 
-def cursor_of(place: Placement) -> Cursor:
+def cursor_of(place: AtCursor) -> Cursor:
     """Returns the cursor that a value of an axis stands for."""
-    return Cursor(form=place.name, frame=place.number)  # type: ignore[arg-type]  # made by place_of
+    return Cursor(form=place.form, frame=place.number)
 
 
 def is_cursor(node: object) -> bool:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from attrs import evolve, fields, frozen
 
-from journalsim.case import Placement
+from journalsim.case import After, Loses, Placement, StepPlace
 from journalsim.contract.disk_faults import FAULTS, LOSSES, Fault, Loss
 from journalsim.scenario.shapes.keys import Key
 from journalsim.scenario.shapes.near_words import nearest
@@ -64,36 +64,41 @@ def _read_loss(node: Scalar, reading: Reading, what: str) -> str | Bad:
     return reading.error("E025", node.at, message, note=_NOTE, near=_WORDS, word=node.text.partition("#")[0])
 
 
-class AxisValue(Shape[Placement]):
+class AxisValue(Shape[StepPlace | Loses]):
     """One value of an axis: a place, ``never``, ``{after: label}``, or a loss."""
 
     what: str = "a place, such as never, a point, or {after: label}, or a loss"
 
-    def read(self, node: Node, reading: Reading) -> Placement | Bad:
+    def read(self, node: Node, reading: Reading) -> StepPlace | Loses | Bad:
         if isinstance(node, Scalar):
             return self._scalar(node, reading)
         if isinstance(node, MappingNode) and node.get("after") is not None:
             found = AFTER_STEP.read(node, reading)
-            return BAD if isinstance(found, Bad) else Placement("after", found.after, found.delay)
+            return BAD if isinstance(found, Bad) else After(found.after, found.delay)
         return read_place(node, self.what, reading)
 
-    def _scalar(self, node: Scalar, reading: Reading) -> Placement | Bad:
+    def _scalar(self, node: Scalar, reading: Reading) -> StepPlace | Loses | Bad:
         word = node.text.partition("#")[0]
         if word == "never" or "." in word or nearest(word, _WORDS, reading.other_words) is None:
             return read_place(node, self.what, reading)
         found = _read_loss(node, reading, "a place or a loss")
-        return BAD if isinstance(found, Bad) else Placement("loss", found)
+        return BAD if isinstance(found, Bad) else Loses(found)
 
-    def write(self, value: Placement) -> Data:
+    def write(self, value: StepPlace | Loses) -> Data:
         return place_data(value)
 
     def schema(self) -> Schema:
         return {"anyOf": [*place_schemas(), AFTER_STEP.schema(), *_SCHEMAS]}
 
 
-def losses_of(values: tuple[Placement, ...]) -> bool | None:
-    """Returns whether the values of an axis are losses rather than places; None if they are mixed."""
-    kinds = {value.kind == "loss" for value in values}
+def losses_of(values: tuple[Placement, ...], *, swept: bool = False) -> bool | None:
+    """Returns whether the values of an axis are losses rather than places; None if they are mixed.
+
+    Args:
+        values: of the axis.
+        swept: whether places of an ``every`` come on top.
+    """
+    kinds = {isinstance(value, Loses) for value in values} | ({False} if swept else set())
     return None if len(kinds) > 1 else True in kinds
 
 

@@ -6,7 +6,7 @@ import re
 
 from attrs import fields, frozen
 
-from journalsim.case import NEVER, Placement
+from journalsim.case import NEVER, After, AtPoint, AtStep, AtTime, Loses, Moment, Never, StepPlace
 from journalsim.scenario.shapes.durations import duration_text
 from journalsim.scenario.shapes.keys import Key
 from journalsim.scenario.shapes.nodes import List, Node, Scalar, describe
@@ -29,11 +29,11 @@ _POINT_NOTE = "points are model.turn1.c2.after, tool.t1.result.before, store.app
 _POINT_SCHEMA = r"^[a-z][A-Za-z0-9_.#-]*\.(before|after)$"
 
 
-def read_point(node: Scalar, reading: Reading) -> Placement | Bad:
+def read_point(node: Scalar, reading: Reading) -> AtPoint | Bad:
     """Returns the placement at a named point, or ``BAD`` after reporting what is wrong with it."""
     if any(form.fullmatch(node.text) for form in (MODEL_POINT, TOOL_POINT, _OTHER_POINT)):
         reading.refer("point", node.text, node.at)
-        return Placement("point", node.text)
+        return AtPoint(node.text)
     both = [f"{node.text}.before", f"{node.text}.after"]
     if all(any(form.fullmatch(text) for form in (MODEL_POINT, TOOL_POINT, _OTHER_POINT)) for text in both):
         return reading.error("E026", node.at, "a point is before or after a step", note=f"write {' or '.join(both)}")
@@ -86,7 +86,7 @@ AFTER_STEP = Record(
 )
 
 
-def read_place(node: Node, what: str, reading: Reading) -> Placement | Bad:
+def read_place(node: Node, what: str, reading: Reading) -> Never | Moment | Bad:
     """Returns ``never``, or the place at a point, a scheduler step or a time; ``BAD`` after reporting a problem.
 
     Args:
@@ -98,26 +98,26 @@ def read_place(node: Node, what: str, reading: Reading) -> Placement | Bad:
         return reading.error("E020", node.at, f"expected {what}, found {describe(node)}")
     if isinstance(node, MappingNode):
         found = STEP_NUMBER.read(node, reading)
-        return BAD if isinstance(found, Bad) else Placement("step", number=found.step)
+        return BAD if isinstance(found, Bad) else AtStep(found.step)
     if node.text == "never":
         return NEVER
     if node.text[:1].isdigit():
         time_ns = DURATION.read(node, reading)
-        return BAD if isinstance(time_ns, Bad) else Placement("time", number=time_ns)
+        return BAD if isinstance(time_ns, Bad) else AtTime(time_ns)
     if node.kind == "null":
         return reading.error("E026", node.at, f"expected {what}, found {describe(node)}", note=_POINT_NOTE)
     return read_point(node, reading)
 
 
-def place_data(value: Placement) -> Data:
-    """Returns a placement as the language writes it."""
-    if value.kind == "time":
-        return duration_text(value.number)
-    if value.kind == "step":
+def place_data(value: StepPlace | Loses) -> Data:
+    """Returns a place of a step, or a loss, as the language writes it."""
+    if isinstance(value, AtTime):
+        return duration_text(value.time_ns)
+    if isinstance(value, AtStep):
         return {"step": value.number}
-    if value.kind == "after":
-        delay: dict[str, Data] = {"delay": duration_text(value.number)} if value.number else {}
-        return {"after": value.name, **delay}
+    if isinstance(value, After):
+        delay: dict[str, Data] = {"delay": duration_text(value.delay_ns)} if value.delay_ns else {}
+        return {"after": value.label, **delay}
     return str(value)
 
 
@@ -128,19 +128,19 @@ def place_schemas(*words: Data) -> list[Data]:
 
 
 @frozen(kw_only=True)
-class PlaceOrAxis(Shape[Placement | str]):
+class PlaceOrAxis(Shape[Never | Moment | str]):
     """A place, or ``$name`` of an axis of the sweep, which is read as the name."""
 
     what: str
 
-    def read(self, node: Node, reading: Reading) -> Placement | str | Bad:
+    def read(self, node: Node, reading: Reading) -> Never | Moment | str | Bad:
         name = dollar_name(node.text) if isinstance(node, Scalar) else None
         if name is None:
             return read_place(node, self.what, reading)
         reading.refer("axis", name, node.at)
         return name
 
-    def write(self, value: Placement | str) -> Data:
+    def write(self, value: Never | Moment | str) -> Data:
         return f"${value}" if isinstance(value, str) else place_data(value)
 
     def schema(self) -> Schema:

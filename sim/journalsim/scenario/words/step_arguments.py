@@ -7,7 +7,7 @@ from typing import get_args
 
 from attrs import field, fields, frozen
 
-from journalsim.case import Placement
+from journalsim.case import Moment, Never
 from journalsim.contract.capabilities import StopMode
 from journalsim.contract.events.event_record import Json
 from journalsim.scenario.shapes.durations import Duration
@@ -40,7 +40,7 @@ class StepArguments:
         doubled: how much later the request arrives once more; None for never.
     """
 
-    at: Placement | str | None = None
+    at: Never | Moment | str | None = None
     after: str | None = None
     delay_ns: int = 0
     within_ns: int = 0

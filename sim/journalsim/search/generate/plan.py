@@ -15,9 +15,9 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from attrs import field, frozen
 
-from journalsim.case import NEVER, Case, Placement
+from journalsim.case import NEVER, AtPoint, Case, Never, with_axes
 from journalsim.engine.entries import Entry, Strategy
-from journalsim.scenario.resolve import concrete
+from journalsim.scenario.resolve import resolve
 from journalsim.scenario.values.scenario import Scenario
 from journalsim.scenario.values.speech import Break, CallTool, Finish, SilentEnd, Turn
 from journalsim.scenario.words.crosschecks import chunk_count
@@ -73,8 +73,8 @@ class Plan:
     def case(self, points: Sequence[str]) -> Case:
         """Returns the case for a baseline run that passed these points."""
         index = {name: position for position, name in enumerate(points)}
-        axes = tuple(sorted((spot.axis, _place(spot, points, index)) for spot in self.spots))
-        return Case(scenario=self.scenario.name, axes=axes)
+        axes = [(spot.axis, _place(spot, points, index)) for spot in self.spots]
+        return with_axes(Case(scenario=self.scenario.name), axes)
 
     def strategy(self, steps: int) -> Strategy | None:
         """Returns what holds entries back, in a run of about ``steps`` steps; None for first in, first out."""
@@ -84,16 +84,16 @@ class Plan:
 
     def placed(self) -> Scenario:
         """Returns a scenario without axes, its actions at points that the script lets one expect."""
-        return concrete(self.scenario, self.case(tuple(expected_points(self.scenario))))
+        return resolve(self.scenario, self.case(tuple(expected_points(self.scenario))))
 
 
-def _place(spot: Spot, points: Sequence[str], index: Mapping[str, int]) -> Placement:
+def _place(spot: Spot, points: Sequence[str], index: Mapping[str, int]) -> AtPoint | Never:
     if not points:
         return NEVER
     begin, end = index.get(spot.since, 0), index.get(spot.until, len(points))
     if begin >= end:
         begin, end = 0, len(points)
-    return Placement("point", points[begin + (end - begin) * spot.share // SHARES])
+    return AtPoint(points[begin + (end - begin) * spot.share // SHARES])
 
 
 class HoldBack(Strategy):

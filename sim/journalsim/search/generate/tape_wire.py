@@ -9,9 +9,10 @@ from typing import Literal, get_args
 
 from attrs import evolve, frozen
 
+from journalsim.case import CursorForm
 from journalsim.contract.capabilities import Capabilities
 from journalsim.scenario.values.cast import ClientSpec, StoreSpec
-from journalsim.scenario.values.links import Cursor, CursorForm, LinkFault, LinkShape, Spot
+from journalsim.scenario.values.links import Cursor, LinkFault, LinkShape, Spot
 from journalsim.scenario.values.moves import Step
 from journalsim.scenario.values.speech import MS
 from journalsim.search.generate.slots import Slots
