@@ -227,15 +227,38 @@ def case_from_data(data: Mapping[str, Any]) -> Case:
     """
     if data.get("format") != CASE_FORMAT:
         raise ValueError(f"case format {data.get('format')!r} is not {CASE_FORMAT}: write it again with this version")
-    try:
-        return Case(
-            scenario=data["scenario"],
-            axes=_sorted((name, placement_from_data(value)) for name, value in data["axes"].items()),
-            actions=tuple(Action(actor, verb, _moment_from_data(at)) for actor, verb, at in data["actions"]),
-            delays=tuple(sorted(Delay(*d) for d in data["delays"])),
-        )
-    except (KeyError, TypeError, AttributeError) as error:
-        raise ValueError(f"not a case: {error}") from None
+    scenario, axes = _expected(data, "scenario", str, "text"), _expected(data, "axes", dict, "an object")
+    actions, delays = _expected(data, "actions", list, "a list"), _expected(data, "delays", list, "a list")
+    if unknown := sorted(set(data) - {"format", "scenario", "axes", "actions", "delays"}):
+        raise ValueError(f"not a case: it has a key {unknown[0]!a:.40}, which no case has")
+    return Case(
+        scenario=scenario,
+        axes=_sorted((name, placement_from_data(value)) for name, value in axes.items()),
+        actions=tuple(_action_from_data(action) for action in actions),
+        delays=tuple(sorted(_delay_from_data(delay) for delay in delays)),
+    )
+
+
+def _expected(data: Mapping[str, Any], key: str, kind: type, what: str) -> Any:
+    if key not in data:
+        raise ValueError(f"not a case: {key} is missing")
+    if not isinstance(data[key], kind):
+        raise ValueError(f"not a case: expected {key} as {what}, found {data[key]!a:.60}")
+    return data[key]
+
+
+def _action_from_data(data: Any) -> Action:
+    match data:
+        case [str(actor), str(verb), at]:
+            return Action(actor, verb, _moment_from_data(at))
+    raise ValueError(f"not a case: expected an action as [actor, verb, placement], found {data!a:.60}")
+
+
+def _delay_from_data(data: Any) -> Delay:
+    match data:
+        case [str(lane), int(nth), int(turns)] if lane and type(nth) is type(turns) is int and nth >= 0 and turns > 0:
+            return Delay(lane, nth, turns)
+    raise ValueError(f"not a case: expected a delay as [lane, nth, turns], found {data!a:.60}")
 
 
 def case_to_json(case: Case) -> str:

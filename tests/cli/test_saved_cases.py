@@ -9,6 +9,8 @@ from pathlib import Path
 import pytest
 from command_line import Command, Write
 
+from journalsim.case import case_from_data
+
 BUG = "ref:bug-stop-keeps-no-partial"
 
 
@@ -96,11 +98,11 @@ def test_an_unknown_id_is_exit_2_and_lists_what_there_is(journalsim: Command, fa
 @pytest.mark.parametrize(
     ("text", "says"),
     [
-        ("{", "cannot be read as a saved case"),
+        ("{", "not a saved case: not JSON: "),
         ("[]", "not a saved case"),
-        ("{}", "not a saved case: 'format'"),
+        ("{}", "format None is not 1: run the scenario again"),
         ('{"format": 99}', "format 99 is not 1: run the scenario again"),
-        ("\xff", "cannot be read as a saved case"),
+        ("\xff", "not a saved case: not JSON: "),
     ],
 )
 def test_a_file_that_is_no_saved_case_is_exit_2(journalsim: Command, here: Path, text: str, says: str) -> None:
@@ -110,6 +112,90 @@ def test_a_file_that_is_no_saved_case_is_exit_2(journalsim: Command, here: Path,
         assert (done.code, done.out) == (2, "")
         assert says in done.err
         assert len(done.err.splitlines()) == 1
+
+
+NO_AXES = {"format": 1, "scenario": "x", "axes": [], "actions": [], "delays": []}
+WRONG = {
+    "id of another case": ({"id": "first-stop@000000"}, "the id is first-stop@000000, and the case in the file is"),
+    "id that is none": ({"id": "x"}, "expected the id of a case, as first-stop@e122f8, found 'x'"),
+    "id that moves the cursor": (
+        {"id": "\x1b[2J"},
+        "expected the id of a case, as first-stop@e122f8, found '\\x1b[2J'",
+    ),
+    "trace hash that is none": ({"trace_hash": "\x1b]0;x\x07"}, "expected 16 hexadecimal digits"),
+    "adapter that breaks lines": ({"adapter": "ref\nrm"}, "expected the name of an adapter"),
+    "path that breaks lines": ({"path": "a\r\nb"}, "expected the path of a file"),
+    "half of a character": ({"scenario": "\ud800"}, "found half of a character"),
+    "number for a text": ({"scenario": 5}, "expected text, found 5"),
+    "no causes": ({"causes": []}, "causes is empty"),
+    "cause that is none": ({"causes": [["x"]]}, "expected [invariant, number], found ['x']"),
+    "cause of a strange name": ({"causes": [["\x1b", -1]]}, "expected the id of an invariant in causes"),
+    "cause that no line has": ({"causes": [["expect", 77]]}, "an expectation that the scenario does not have"),
+    "axes as a list": (
+        {"case": NO_AXES},
+        "expected axes as an object, found []",
+    ),
+    "case that is none": ({"case": 3}, "expected a case, found 3"),
+    "key that nobody knows": ({"more": 1}, "more"),
+}
+
+
+@pytest.mark.parametrize(("changes", "says"), WRONG.values(), ids=WRONG)
+def test_whatever_is_wrong_in_a_case_file_is_said_in_one_line(
+    journalsim: Command, here: Path, failed: str, changes: dict[str, object], says: str
+) -> None:
+    path = edited(here, failed, **changes)
+    for command in ("replay", "show", "pin"):
+        done = journalsim(command, path)
+        assert (done.code, done.out) == (2, "")
+        assert says in done.err
+        assert len(done.err.splitlines()) == 1
+        assert done.err.rstrip("\n").isprintable()
+
+
+@pytest.mark.parametrize("key", ["id", "adapter", "scenario", "path", "case", "causes", "trace_hash"])
+def test_a_case_file_lacks_nothing(journalsim: Command, here: Path, failed: str, key: str) -> None:
+    path = here / ".journalsim" / "failures" / f"{failed}.json"
+    data = json.loads(path.read_text())
+    del data[key]
+    path.write_text(json.dumps(data))
+    done = journalsim("replay", path)
+    assert done.code == 2
+    assert f"not a saved case: {key} is missing" in done.err
+
+
+def test_a_damaged_case_file_is_written_anew_by_the_next_failure(journalsim: Command, here: Path, failed: str) -> None:
+    path = here / ".journalsim" / "failures" / f"{failed}.json"
+    path.write_text("{")
+    journalsim("run", "first-stop", "-a", BUG)
+    assert "REPRODUCED" in journalsim("replay", failed).out
+
+
+OUTSIDE = ("python:code:interact", "asgi:antigravity:app", "http://127.0.0.1:1", "exec:touch ran", "reference:x")
+
+
+@pytest.mark.parametrize("adapter", OUTSIDE)
+@pytest.mark.parametrize("command", ["replay", "show", "pin"])
+def test_a_case_file_starts_no_code(
+    journalsim: Command, here: Path, failed: str, monkeypatch: pytest.MonkeyPatch, adapter: str, command: str
+) -> None:
+    """The adapter that a file names runs only if the user names it, too."""
+
+    def load(spec: str) -> None:
+        raise AssertionError(f"loaded {spec}")
+
+    monkeypatch.setattr("journalsim.hosts.loading.load_adapter", load)
+    path = edited(here, failed, adapter=adapter)
+    done = journalsim(command, path)
+    assert (done.code, done.out) == (2, "")
+    assert "a case file never starts code by itself: name the adapter again with -a " in done.err
+    assert len(done.err.splitlines()) == 1
+
+
+def test_an_outside_adapter_that_is_named_again_is_run(journalsim: Command, here: Path, failed: str) -> None:
+    path = edited(here, failed, adapter="python:tests.adapters.little_agent:make")
+    done = journalsim("replay", path, "-a", "python:tests.adapters.little_agent:make")
+    assert "adapter python:tests.adapters.little_agent:make" in done.out
 
 
 def test_a_saved_case_that_is_missing_is_exit_2(journalsim: Command) -> None:
@@ -191,8 +277,9 @@ def test_a_saved_case_that_places_an_action_where_it_cannot_stand_is_exit_2(
     journalsim: Command, here: Path, failed: str
 ) -> None:
     case = json.loads((here / ".journalsim" / "failures" / f"{failed}.json").read_text())["case"]
-    edited(here, failed, case={**case, "axes": {"stop": ["point", "model.turn1.c1.after", 0]}})
-    done = journalsim("replay", failed)
+    elsewhere = {**case, "axes": {"stop": ["point", "model.turn1.c1.after", 0]}}
+    path = edited(here, failed, case=elsewhere, id=f"first-stop@{case_from_data(elsewhere).id}")
+    done = journalsim("replay", path)
     assert (done.code, done.out) == (2, "")
     assert done.err == "error: first-stop has no axis $stop, of which the case speaks\n"
     edited(here, failed, case={**case, "axes": {"stop": ["nowhere", "", 0]}})

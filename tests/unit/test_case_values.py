@@ -158,9 +158,14 @@ def test_axes_are_found_by_name() -> None:
     [
         ({"format": 2}, "case format 2 is not 1: write it again with this version"),
         ({}, "case format None is not 1: write it again with this version"),
-        ({"format": 1}, "not a case: 'scenario'"),
-        ({**case_to_data(CASE), "delays": [[1]]}, "not a case: "),
-        ({**case_to_data(CASE), "axes": []}, "not a case: "),
+        ({"format": 1}, "not a case: scenario is missing"),
+        ({**case_to_data(CASE), "delays": [[1]]}, "not a case: expected a delay as [lane, nth, turns], found [1]"),
+        ({**case_to_data(CASE), "delays": [["", 0, 1]]}, "not a case: expected a delay as [lane, nth, turns]"),
+        ({**case_to_data(CASE), "delays": [["x", -1, 1]]}, "not a case: expected a delay as [lane, nth, turns]"),
+        ({**case_to_data(CASE), "actions": [["a"]]}, "not a case: expected an action as [actor, verb, placement]"),
+        ({**case_to_data(CASE), "axes": []}, "not a case: expected axes as an object, found []"),
+        ({**case_to_data(CASE), "scenario": 5}, "not a case: expected scenario as text, found 5"),
+        ({**case_to_data(CASE), "seed": 5}, "not a case: it has a key 'seed', which no case has"),
         (
             {**case_to_data(CASE), "axes": {"stop": ["nowhere", "", 0]}},
             "not a case: ['nowhere', '', 0] is no placement",

@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from journalsim.errors import Exit, UsageError
-from journalsim.search.saved import Saved, load_saved
+from journalsim.search.saved import Saved, adapter_for, load_saved
 
 
 @click.command("pin")
@@ -22,9 +22,10 @@ def pin_command(ctx: click.Context, name: str, output: Path | None, adapter: str
     saved = load_saved(name)
     if output is not None and output.exists():
         raise UsageError(f"{output} exists; choose another file")
-    scenario, runs = _smallest(saved, adapter or saved.adapter, whole)
+    spec = adapter_for(saved, adapter)
+    scenario, runs = _smallest(saved, spec, whole)
     if scenario is None:
-        click.echo(f"{saved.id} no longer fails under {adapter or saved.adapter}: nothing to pin", err=True)
+        click.echo(f"{saved.id} no longer fails under {spec}: nothing to pin", err=True)
         ctx.exit(int(Exit.INCONCLUSIVE))
     from journalsim.scenario.dump import dump_scenario
 
@@ -35,9 +36,7 @@ def pin_command(ctx: click.Context, name: str, output: Path | None, adapter: str
     from journalsim.report.files import write_file
 
     write_file(output, text)
-    click.echo(
-        f"wrote {output} after {runs} runs; it fails under: journalsim run {output} -a {adapter or saved.adapter}"
-    )
+    click.echo(f"wrote {output} after {runs} runs; it fails under: journalsim run {output} -a {spec}")
 
 
 def _smallest(saved: Saved, spec: str, whole: bool) -> tuple[Any, int]:

@@ -8,7 +8,7 @@ import click
 
 from journalsim.case import AtPoint
 from journalsim.errors import Exit
-from journalsim.search.saved import FOLDER, Saved, list_saved, load_saved
+from journalsim.search.saved import FOLDER, Saved, adapter_for, list_saved, load_saved
 from journalsim.version import __version__
 
 
@@ -26,7 +26,7 @@ def replay_command(ctx: click.Context, name: str | None, adapter: str | None) ->
         _list()
         return
     saved = load_saved(name)
-    ctx.exit(int(_replay(saved, adapter or saved.adapter)))
+    ctx.exit(int(_replay(saved, adapter_for(saved, adapter))))
 
 
 def _list() -> None:

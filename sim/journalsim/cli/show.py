@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from journalsim.errors import UsageError
-from journalsim.search.saved import list_saved, load_saved
+from journalsim.search.saved import adapter_for, list_saved, load_saved
 
 
 @click.command("show")
@@ -17,8 +17,8 @@ from journalsim.search.saved import list_saved, load_saved
 @click.option("-a", "--adapter", help="Run against this adapter instead.")
 def show_command(name: str, points: bool, trace: bool, adapter: str | None) -> None:
     """Print everything that happened in a saved case, or in the baseline run of a scenario."""
-    scenario, case, spec, broke = _subject(name)
-    ran = _run(scenario, case, adapter or spec)
+    scenario, case, spec, broke = _subject(name, adapter)
+    ran = _run(scenario, case, spec)
     if points:
         for point in ran.points:
             click.echo(point)
@@ -34,7 +34,7 @@ def show_command(name: str, points: bool, trace: bool, adapter: str | None) -> N
         click.echo(show_text(ran.history, title=f"{scenario.name}: {case}", evidence=evidence))
 
 
-def _subject(name: str) -> tuple[Any, Any, str, tuple[str, ...]]:
+def _subject(name: str, adapter: str | None) -> tuple[Any, Any, str, tuple[str, ...]]:
     if name.endswith((".yaml", ".yml")) or ("@" not in name and not name.endswith(".json") and name not in _ids()):
         from journalsim.cli.selection import select
         from journalsim.search.sweep import baseline
@@ -42,9 +42,9 @@ def _subject(name: str) -> tuple[Any, Any, str, tuple[str, ...]]:
         (scenario, *more) = select([name])
         if more:
             raise UsageError(f"{name} holds {len(more) + 1} scenarios: name one")
-        return scenario, baseline(scenario), "ref", ()
+        return scenario, baseline(scenario), adapter or "ref", ()
     saved = load_saved(name)
-    return saved.scenario, saved.case, saved.adapter, saved.broke
+    return saved.scenario, saved.case, adapter_for(saved, adapter), saved.broke
 
 
 def _ids() -> list[str]:
