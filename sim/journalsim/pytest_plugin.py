@@ -122,7 +122,8 @@ def _text(failure: RaceFailure) -> str:
     from journalsim.version import __version__
 
     result = failure.result
-    about = About(version=__version__, statements={name: i.statement for name, i in INVARIANTS.items()})
+    statements = {name: invariant.statement for name, invariant in INVARIANTS.items()}
+    about = About(version=__version__, statements=statements, adapter=failure.adapter)
     lines = [scenario_lines(result)]
     lines += ["\n" + failure_text(one, about) for one in result.failures]
     lines += [f"not run: {result.refused}"] if result.refused else []

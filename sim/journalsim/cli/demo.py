@@ -31,7 +31,7 @@ def demo_command(ctx: click.Context) -> None:
     click.echo("\nNow against the same journal with one seeded bug (-a " + BUG + "):\n")
     result = run_scenario(scenario, load_adapter(BUG))
     click.echo(scenario_lines(result))
-    about = About(version=__version__, statements={name: i.statement for name, i in INVARIANTS.items()})
+    about = About(version=__version__, adapter=BUG, statements={name: i.statement for name, i in INVARIANTS.items()})
     for failure in result.failures[:1]:
         save_failure(failure, BUG)
         click.echo("\n" + failure_text(failure, about))

@@ -52,7 +52,7 @@ def explore_command(ctx: click.Context, /, **options: Any) -> None:
     watcher.hide()
     for failure in result.failures:
         save_failure(failure, search.adapter)
-        click.echo("\n" + explored_failure(failure, _about()))
+        click.echo("\n" + explored_failure(failure, _about(search.adapter)))
     click.echo("\n" + explored_summary(result))
     ctx.exit(int(result.exit))
 
@@ -66,8 +66,9 @@ def _seconds(for_s: float | None, cases: int | None) -> float:
     return for_s
 
 
-def _about() -> Any:
+def _about(adapter: str) -> Any:
     from journalsim.oracle.invariants.judge import INVARIANTS
     from journalsim.report.about import About
 
-    return About(version=__version__, statements={name: invariant.statement for name, invariant in INVARIANTS.items()})
+    statements = {name: invariant.statement for name, invariant in INVARIANTS.items()}
+    return About(version=__version__, statements=statements, adapter=adapter)

@@ -133,6 +133,7 @@ class _Output:
         self.about = About(
             version=__version__,
             statements={name: invariant.statement for name, invariant in INVARIANTS.items()},
+            adapter=options["adapter"],
             report=str(options["report"] or options["junit"] or ""),
         )
 

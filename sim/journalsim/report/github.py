@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from journalsim.report.about import About, partial_line
+from journalsim.report.about import About, again, partial_line
 from journalsim.report.escape import elide, visible
 from journalsim.report.files import cannot_write
 from journalsim.report.text import campaign_header, failure_text
@@ -64,7 +64,7 @@ def _errors(result: ScenarioResult, about: About) -> Iterator[str]:
             [
                 f"promised: {elide(broken.promised, SENTENCE_MAX)}",
                 f"found: {elide(broken.found, SENTENCE_MAX)}",
-                f"replay: journalsim replay {visible(failure.id)}",
+                f"replay: journalsim replay {visible(failure.id)}{again(about)}",
             ]
         )
         yield _command("error", result, broken.line or 1, title, message)

@@ -13,7 +13,7 @@ from attrs import fields_dict
 
 from journalsim.case import Case
 from journalsim.oracle.invariants.verdict import GRADES, Grade
-from journalsim.report.about import About, partial_line
+from journalsim.report.about import About, again, partial_line
 from journalsim.report.diff import journal_diff
 from journalsim.report.escape import columns, elide, inert, pad, visible, wrap
 from journalsim.report.spacetime import table
@@ -197,10 +197,19 @@ def _stem(values: Sequence[str]) -> str:
 def _again(failure: Failure, about: About) -> list[str]:
     name = shlex.quote(elide(failure.id, NAME_MAX))
     target = shlex.quote(f"{elide(failure.scenario.name, NAME_MAX)}-{failure.case.id}.race.yaml")
-    lines = [
-        f"  replay:    journalsim replay {name}     (saved in {visible(about.saved)})",
-        f"  keep it:   journalsim pin {name} -o {target}",
-    ]
+    option, saved = again(about), visible(about.saved)
+    if option:  # the commands of an outside adapter are long: each part on a line, and still one command to paste
+        lines = [
+            f"  replay:    journalsim replay {name}{option}",
+            f"  keep it:   journalsim pin {name}{option} \\",
+            f"                 -o {target}",
+            f"  saved in:  {saved}",
+        ]
+    else:
+        lines = [
+            f"  replay:    journalsim replay {name}     (saved in {saved})",
+            f"  keep it:   journalsim pin {name} -o {target}",
+        ]
     if not failure.deviation:
         events = count(len(failure.history.events), "event")
         lines.append(f"  trace:     {failure.trace_hash}, {events}; a replay shows the same")

@@ -27,6 +27,7 @@ ABOUT = About(
     statements={
         "no-lost-completed-message": "A message that was completed before its run ended is in the journal at the end."
     },
+    adapter="python:shop.journal:make",
     planned=5,
     report="journalsim-report/",
 )

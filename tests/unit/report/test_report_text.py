@@ -11,7 +11,7 @@ from report_examples import ABOUT, HOSTILE, assert_snapshot, campaign, case, fai
 
 from journalsim.case import Case
 from journalsim.oracle.invariants.verdict import Violation
-from journalsim.report.about import About
+from journalsim.report.about import About, again
 from journalsim.report.diff import journal_diff
 from journalsim.report.escape import columns
 from journalsim.report.text import campaign_header, failure_text, header, report_text, scenario_lines, summary
@@ -189,3 +189,18 @@ def test_the_reports_import_neither_rich_nor_jinja2_nor_trio() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
+
+
+@pytest.mark.parametrize(
+    ("adapter", "option"),
+    [
+        ("ref", ""),
+        ("ref:bug-no-abort-marker", ""),
+        ("python:shop.journal:make", " -a python:shop.journal:make"),
+        ("exec:touch ran", " -a 'exec:touch ran'"),
+        ("reference:x", " -a reference:x"),
+    ],
+)
+def test_a_replay_line_names_an_outside_adapter_again(adapter: str, option: str) -> None:
+    """Which code runs is the user's word alone, never that of a case file."""
+    assert again(About(version="1", adapter=adapter)) == option
