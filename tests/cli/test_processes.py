@@ -74,7 +74,7 @@ def test_a_user_who_stops_a_command_keeps_what_it_knows(
         assert "partial: stopped by the user after 1 of 2 scenarios" in lines
         assert lines[-1] == "1 scenario, 1 case: 1 ok, stopped by the user  report: out  exit 130"
     else:
-        assert said[1].startswith("partial-is-prefix broke in case ")
+        assert said[1].startswith("partial-is-prefix violated in case ")
         assert "partial: stopped by the user" in lines
         assert any(line.startswith("FAILED  partial-is-prefix") for line in lines)
         assert list((tmp_path / ".journalsim" / "failures").iterdir())
