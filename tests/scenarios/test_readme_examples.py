@@ -39,6 +39,7 @@ from journalsim.search.scenario_run import run_scenario
 
 TEACHES = "scenarios/README.md"
 DOCUMENTS = ("README.md", TEACHES, "reports/README.md")
+FOR_CONTRIBUTORS = (".github/CONTRIBUTING.md", ".github/writing-an-invariant.md", "tests/mutation/README.md")
 EXAMPLES = [
     pytest.param(block, text, id=block.id)
     for name in DOCUMENTS
@@ -248,11 +249,17 @@ def test_every_condition_is_explained() -> None:
 # --- what is linked ----------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", DOCUMENTS)
+@pytest.mark.parametrize("name", [*DOCUMENTS, *FOR_CONTRIBUTORS])
 def test_every_link_leads_somewhere(name: str) -> None:
     targets = re.findall(r"\]\(([^)]+)\)", re.sub(r"```.*?```", "", document(name), flags=re.DOTALL))
     broken = [target for target in targets if "://" not in target and not _leads(name, re.sub(r"\s+", "", target))]
     assert broken == []
+
+
+def test_the_documents_for_contributors_are_linked_from_the_readme() -> None:
+    linked = re.findall(r"\]\(([^)#]+)", document("README.md"))
+    assert {".github/CONTRIBUTING.md", ".github/events.md"} <= set(linked)
+    assert "](writing-an-invariant.md)" in document(".github/CONTRIBUTING.md")
 
 
 def _leads(name: str, target: str) -> bool:

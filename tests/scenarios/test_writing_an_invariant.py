@@ -43,7 +43,7 @@ def module(name: str, text: str) -> ModuleType:
 @pytest.fixture
 def registered(monkeypatch: pytest.MonkeyPatch) -> None:
     """The invariant of the page is one of all, until the test is over."""
-    made = module("journalsim.oracle.invariants.verbatim", INVARIANT)
+    made = module("verbatim", INVARIANT)
     monkeypatch.setitem(INVARIANTS, NEW, made.RESULTS_VERBATIM)  # type: ignore[arg-type]  # a mapping to its readers
 
 
@@ -86,7 +86,7 @@ def test_the_histories_of_the_page_exercise_its_invariant_and_break_nothing_else
 
 @pytest.mark.usefixtures("registered")
 def test_the_scenario_of_the_page_holds_on_the_reference_and_its_bug_trips_the_invariant_alone() -> None:
-    bug = module("journalsim_reference.bugs.results", BUG).RESULT_CUT
+    bug = module("results", BUG).RESULT_CUT
     held, broken = ran(load_adapter("ref")), ran(adapter_from(bug.build))
     assert held.exit is Exit.HELD
     assert held.tallies[NEW].holds == 1
@@ -103,7 +103,7 @@ def test_without_the_capability_the_invariant_of_the_page_is_not_claimed(registe
 
 
 def test_the_invariant_of_the_page_is_explained_like_any_other() -> None:
-    made = module("journalsim.oracle.invariants.verbatim", INVARIANT).RESULTS_VERBATIM
+    made = module("verbatim", INVARIANT).RESULTS_VERBATIM
     assert made.statement.endswith(".")
     assert len(str(made.explain)) > 200
     assert NEW not in INVARIANTS  # else the page needs another example
