@@ -151,7 +151,7 @@ def test_a_field_says_its_type_its_name_in_python_and_when_it_is_left_out(journa
     assert "  subject    str  the call. In Python: call_id." in journalsim("explain", "tool.started").lines
     crashed = " ".join(journalsim("explain", "server.crashed").out.split())
     assert (
-        "lose str | None what the disk lost; None if only memory was lost. Left out while it has its default."
+        "lose str | None the loss of the disk; None if only memory was lost. Left out while it has its default."
         in crashed
     )
 
