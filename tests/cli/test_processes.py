@@ -130,6 +130,7 @@ def test_a_signal_outside_of_a_run_says_so(tmp_path: Path, number: signal.Signal
     (tmp_path / "b.race.yaml").write_text(SLOW)
     program = (
         "import signal, journalsim.cli.selection as s, journalsim.cli\n"
+        "signal.signal(signal.SIGINT, signal.default_int_handler)\n"  # which a shell may have switched off for its jobs
         f"def pressed(*a, **k): signal.raise_signal({int(number)})\n"
         "s.load_file = pressed\n"
         "journalsim.cli.main(['check', '.'])"
@@ -154,6 +155,7 @@ def test_sigterm_ends_a_command_that_was_started_in_the_background(tmp_path: Pat
     (tmp_path / "b.race.yaml").write_text(SLOW)
     program = (
         "import signal, journalsim.cli.selection as s, journalsim.cli\n"
+        "signal.signal(signal.SIGINT, signal.default_int_handler)\n"  # which a shell may have switched off for its jobs
         "signal.signal(signal.SIGINT, signal.SIG_IGN)\n"
         "s.load_file = lambda *a, **k: signal.raise_signal(signal.SIGTERM)\n"
         "journalsim.cli.main(['check', '.'])"

@@ -138,7 +138,7 @@ def test_replaying_what_pytest_saved_reproduces_it(pytester: pytest.Pytester) ->
     write(pytester, first__race__yaml=RACE, chat__py=ADAPTER)
     run(pytester, "--journalsim-adapter", "python:chat:make")
     (saved,) = Path(pytester.path, ".journalsim", "failures").glob("*.json")
-    result = pytester.run(sys.executable, "-m", "journalsim", "replay", saved.stem)
+    result = pytester.run(sys.executable, "-m", "journalsim", "replay", saved.stem, "-a", "python:chat:make")
     assert result.ret == 1
     assert "REPRODUCED" in result.stdout.str()
     shutil.rmtree(pytester.path / ".journalsim")

@@ -29,7 +29,7 @@ def scenarios(*names: str) -> tuple[Scenario, ...]:
 def test_it_names_the_promise_that_the_plain_table_breaks() -> None:
     with pytest.raises(AssertionError, match="completed-wins in arrives-while-unwinding") as caught:
         check_adapter(plain_table.make, race())
-    assert "the journal holds it interrupted and also completed" in str(caught.value)
+    assert "the journal holds it interrupted and completed" in str(caught.value)
 
 
 def test_a_system_with_a_loop_of_its_own_is_driven_through_its_ports() -> None:
