@@ -154,6 +154,16 @@ def test_a_case_is_reached_when_its_placed_steps_happened(place: Placement, reac
     assert ran(scenario, Case(scenario="timing", axes=(("stop", place),))).reached is reached
 
 
+@pytest.mark.parametrize(("behind", "reached"), [("send", True), ("reload", False)])
+def test_a_case_is_not_reached_when_a_step_that_it_puts_behind_another_was_skipped(behind: str, reached: bool) -> None:
+    """The reload never comes, so a stop behind it raced with nothing."""
+    steps = "steps: [{alice.send: Hi}, {alice.reload: {at: $reload}}, {alice.stop: {at: $stop}}]\n"
+    sweep = "sweep: {reload: [never], stop: [never]}\n"
+    scenario = load_scenario((HEAD + steps + sweep).encode(), "timing.race.yaml")
+    axes = (("reload", NEVER), ("stop", After(behind)))
+    assert ran(scenario, Case(scenario="timing", axes=axes)).reached is reached
+
+
 CUTS = """
 faults:
   - {link: {from: server, to: alice}, cut: $cut}

@@ -10,7 +10,7 @@ from __future__ import annotations
 import os  # the id of this process names its workspace, nothing of a case
 import shutil
 import tempfile
-from collections.abc import Awaitable, Callable, Iterable, Iterator
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
@@ -30,6 +30,7 @@ from journalsim.contract.events.harness_events import (
     BoundHit,
     DeadlockFound,
     QuietReached,
+    StepSkipped,
     StuckTask,
     TraceDiffers,
 )
@@ -39,7 +40,7 @@ from journalsim.engine.entries import Strategy
 from journalsim.engine.hosting import Host
 from journalsim.engine.scheduler import Scheduler
 from journalsim.engine.world import World
-from journalsim.history import EventOf, History, trace_hash
+from journalsim.history import EventOf, History, of_kind, trace_hash
 from journalsim.hosts.loading import LoadedAdapter, runner
 from journalsim.hosts.machine import Machine
 from journalsim.hosts.process_ports import Cast
@@ -149,7 +150,8 @@ class Executor:
             resolved = resolve(self.scenario, case)
             stage = _Stage(resolved, self.adapter, str(where))
             await stage.play(scheduler, strategy)
-            return stage.ran(case, [fault for fault in resolved.faults if fault not in self.scenario.faults])
+            swept = [step.label for step in self.scenario.steps if step.timing.axis is not None]
+            return stage.ran(case, swept, [fault for fault in resolved.faults if fault not in self.scenario.faults])
         finally:
             shutil.rmtree(where, ignore_errors=True)
 
@@ -239,14 +241,16 @@ class _Stage:
             server.drop()
             nursery.cancel_scope.cancel()
 
-    def ran(self, case: Case, swept: Iterable[AnyFault]) -> Ran:
+    def ran(self, case: Case, swept: Sequence[str], faults: Iterable[AnyFault]) -> Ran:
         """Returns what came of it.
 
         Args:
             case: that was run.
-            swept: faults that the case places; an author's own need not happen in every case.
+            swept: labels of the steps that the case places, at a moment or behind another step.
+            faults: those that the case places; an author's own need not happen in every case.
         """
         scheduler, events = self._scheduler, self._world.events
+        missed = any(skipped.data.label in swept for skipped in of_kind(events, StepSkipped))
         return Ran(
             case=evolve(case, delays=tuple(sorted(scheduler.recorded))),
             history=History(
@@ -257,7 +261,7 @@ class _Stage:
             points=self._points,
             steps=self._steps,
             virtual_ns=scheduler.now_ns,
-            reached=self._director.reached and faults_met(swept, events),
+            reached=self._director.reached and not missed and faults_met(faults, events),
         )
 
     async def _phases(self, director: Director) -> None:
