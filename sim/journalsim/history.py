@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any, Generic, NamedTuple, TypeAlias, TypeGuard, TypeVar
+from typing import Any, Generic, NamedTuple, TypeAlias, TypeGuard, TypeVar, cast
 
 from attrs import asdict, field, frozen, has
 
@@ -84,7 +84,7 @@ class History:
 
 def of_kind(events: Iterable[Event], kind: type[D]) -> Iterator[EventOf[D]]:
     """Yields the events of one kind, in the order given."""
-    return (event for event in events if is_kind(event, kind))
+    return (cast(EventOf[D], event) for event in events if type(event.data) is kind)  # is_kind, without the call
 
 
 def is_kind(event: Event, kind: type[D]) -> TypeGuard[EventOf[D]]:

@@ -144,15 +144,21 @@ def _pause_axis(step: Step) -> str:
 
 def _placed(step: Step, axes: _Axes) -> Step:
     """Returns a step with its moment, its cursor and its loss."""
-    timing = _timing(step, axes)
-    axes.labels.add(step.label)
+    written = step.timing
     swept_loss = step.lose.startswith("$")
     swept_cursor = step.cursor.axis if step.cursor is not None else None
-    return evolve(
-        step,
-        timing=timing,
-        lose=axes.loss(step.lose[1:]) if swept_loss else step.lose,
-        cursor=axes.cursor(swept_cursor) if swept_cursor is not None else step.cursor,
+    fixed = written.axis is None and not written.within_ns and not swept_loss and swept_cursor is None
+    timing = written if fixed else _timing(step, axes)
+    axes.labels.add(step.label)
+    return (
+        step
+        if fixed
+        else evolve(
+            step,
+            timing=timing,
+            lose=axes.loss(step.lose[1:]) if swept_loss else step.lose,
+            cursor=axes.cursor(swept_cursor) if swept_cursor is not None else step.cursor,
+        )
     )
 
 

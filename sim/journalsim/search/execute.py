@@ -250,7 +250,7 @@ class _Stage:
             faults: those that the case places; an author's own need not happen in every case.
         """
         scheduler, events = self._scheduler, self._world.events
-        missed = any(skipped.data.label in swept for skipped in of_kind(events, StepSkipped))
+        missed = bool(swept) and any(skipped.data.label in swept for skipped in of_kind(events, StepSkipped))
         return Ran(
             case=evolve(case, delays=tuple(sorted(scheduler.recorded))),
             history=History(

@@ -27,8 +27,9 @@ def link_of(scenario: Scenario, spec: ClientSpec) -> ByteLink:
 
 def faults_met(faults: Iterable[AnyFault], events: Iterable[Event]) -> bool:
     """Returns whether all these faults happened, as far as they are faults of links."""
-    broke = {(e.actor, e.data.fault) for e in events if isinstance(e.data, LinkBroke)}  # membership only
-    return all((fault.client, fault.kind) in broke for fault in faults if isinstance(fault, LinkFault))
+    wanted = [(fault.client, fault.kind) for fault in faults if isinstance(fault, LinkFault)]
+    broke = {(e.actor, e.data.fault) for e in events if isinstance(e.data, LinkBroke)} if wanted else ()
+    return all(fault in broke for fault in wanted)
 
 
 def _faults(scenario: Scenario, spec: ClientSpec) -> Iterator[Fault]:

@@ -262,13 +262,15 @@ def readers_are_pure(facts: Facts) -> Iterator[Finding]:
     watched: dict[str, EventOf[StreamAnswered]] = {}
     writing = 0  # requests in flight in the server: their changes come from no reader
     for event in facts.history.events:
-        if isinstance(event.data, RequestDelivered) and event.data.verb in _WRITES:
+        data = event.data
+        kind = data.kind
+        if isinstance(data, RequestDelivered) and data.verb in _WRITES:
             writing += 1
-        elif event.kind in _WRITTEN:
+        elif kind in _WRITTEN:
             writing = max(0, writing - 1)
-        elif isinstance(event.data, ServerCrashed):
+        elif isinstance(data, ServerCrashed):
             writing = 0
-        if writing or not event.kind.startswith(_READING):
+        if writing or not kind.startswith(_READING):
             before.clear()
             watched.clear()
         elif is_kind(event, StreamAnswered):
