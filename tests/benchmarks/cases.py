@@ -21,7 +21,7 @@ from table import Row, at_most, number
 
 from journalsim.case import Case
 from journalsim.engine.hosting import Host, host
-from journalsim.engine.strategies import KeyedDelays
+from journalsim.engine.schedules import KeyedDelays
 from journalsim.engine.world import World
 from journalsim.hosts.loading import load_adapter
 from journalsim.scenario.loader import load_scenario

@@ -32,7 +32,7 @@ from workload import TICK_NS, Inputs, inputs
 from journalsim.case import Delay
 from journalsim.engine.entries import Entry, Strategy
 from journalsim.engine.hosting import Host, host
-from journalsim.engine.strategies import CountChoices, KeyedDelays, Pct, Uniform, portfolio
+from journalsim.engine.schedules import CountChoices, KeyedDelays, Pct, Uniform, portfolio
 
 ROOT = Path(__file__).parents[2]
 PROGRAMS = ROOT / "tests" / "simulation" / "scheduler_programs.py"

@@ -12,11 +12,11 @@ from journalsim.case import AtPoint, with_axes
 from journalsim.errors import UsageError
 from journalsim.hosts.loading import load_adapter
 from journalsim.scenario.dump import dump_scenario
+from journalsim.scenario.values.axes import Axis, Sweep
 from journalsim.scenario.values.cast import ModelSpec
 from journalsim.scenario.values.moves import Step, Timing
 from journalsim.scenario.values.scenario import Scenario
 from journalsim.scenario.values.speech import Finish, Text, Turn
-from journalsim.scenario.values.sweep import Axis, Sweep
 from journalsim.search.checking import run_case
 from journalsim.search.generate.plan import Plan
 from journalsim.search.sweep import baseline

@@ -61,7 +61,7 @@ OWNERS: Mapping[str, tuple[str, ...]] = {
         "journalsim_reference.live",
     ),
     "datetime": (),
-    "random": (_AUDITED, "journalsim.engine.native_order", "journalsim.engine.strategies", "journalsim.search"),
+    "random": (_AUDITED, "journalsim.engine.native_order", "journalsim.engine.schedules", "journalsim.search"),
     "secrets": (_AUDITED,),
     "uuid": (_AUDITED,),
     "threading": (_AUDITED, "journalsim.hosts.http_real", "journalsim.search", "journalsim.cli"),

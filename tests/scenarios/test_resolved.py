@@ -10,7 +10,7 @@ from builtin import FILES, load
 
 from journalsim.case import Case
 from journalsim.engine.hosting import Host, host
-from journalsim.engine.strategies import portfolio
+from journalsim.engine.schedules import portfolio
 from journalsim.history import trace_hash
 from journalsim.hosts.loading import load_adapter
 from journalsim.scenario.dump import dump_scenario

@@ -18,7 +18,7 @@ from journalsim.case import Delay
 from journalsim.engine.entries import Entry, Killed, Strategy
 from journalsim.engine.hosting import Host, host
 from journalsim.engine.scheduler import Scheduler
-from journalsim.engine.strategies import KeyedDelays, Pct, Uniform
+from journalsim.engine.schedules import KeyedDelays, Pct, Uniform
 
 MS = 1_000_000
 QUIET_NS = 60_000 * MS

@@ -13,7 +13,7 @@ from journalsim.case import AtPoint, Case, Delay
 from journalsim.cli.selection import select
 from journalsim.contract.capabilities import Capabilities
 from journalsim.engine.hosting import host
-from journalsim.engine.strategies import portfolio
+from journalsim.engine.schedules import portfolio
 from journalsim.history import History
 from journalsim.hosts.loading import load_adapter, zoo
 from journalsim.oracle.invariants.verdict import Status, Verdict, Violation

@@ -12,7 +12,7 @@ import trio
 from journalsim.contract.stream_port import StreamRequest
 from journalsim.engine.entries import Entry, Strategy
 from journalsim.engine.hosting import Host, host
-from journalsim.engine.strategies import KeyedDelays, Uniform
+from journalsim.engine.schedules import KeyedDelays, Uniform
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "unit" / "reference"))
 from reference_fakes import FakePorts, finish, text

@@ -12,7 +12,7 @@ import pytest
 
 from journalsim.case import Case, case_from_data, case_to_data
 from journalsim.engine.hosting import Host, host
-from journalsim.engine.strategies import portfolio
+from journalsim.engine.schedules import portfolio
 from journalsim.history import trace_hash
 from journalsim.hosts.loading import load_adapter
 from journalsim.scenario.loader import load_scenario

@@ -21,7 +21,7 @@ from journalsim.case import Delay
 from journalsim.engine.entries import Entry, Killed, Strategy
 from journalsim.engine.hosting import Host, host
 from journalsim.engine.scheduler import Scheduler
-from journalsim.engine.strategies import CountChoices, Uniform
+from journalsim.engine.schedules import CountChoices, Uniform
 
 SEEDS = range(200)
 HASH_SEEDS = ("0", "1", "7", "42")

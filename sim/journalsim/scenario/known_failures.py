@@ -12,7 +12,7 @@ from journalsim.scenario.shapes.lists import ListOf
 from journalsim.scenario.shapes.nodes import Node
 from journalsim.scenario.shapes.problems import ScenarioError
 from journalsim.scenario.shapes.reading import BAD, Bad, Reading
-from journalsim.scenario.shapes.records import Record
+from journalsim.scenario.shapes.record_shapes import Record
 from journalsim.scenario.shapes.scalars import Name, Text
 from journalsim.scenario.shapes.strict_yaml import read_nodes
 from journalsim.scenario.words.grammar import VERSION

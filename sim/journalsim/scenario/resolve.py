@@ -39,11 +39,11 @@ from journalsim.case import (
 )
 from journalsim.errors import UsageError
 from journalsim.scenario.disk_needs import asks_for_disk
+from journalsim.scenario.values.axes import Sweep
 from journalsim.scenario.values.disk_fault import MEMORY
 from journalsim.scenario.values.links import Cursor, LinkFault, Spot
 from journalsim.scenario.values.moves import VERBS, Step, Timing
 from journalsim.scenario.values.scenario import AnyFault, Scenario
-from journalsim.scenario.values.sweep import Sweep
 from journalsim.scenario.words.cursor_words import cursor_of
 
 

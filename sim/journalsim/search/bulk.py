@@ -21,7 +21,7 @@ from journalsim.case import Case
 from journalsim.contract.capabilities import Capabilities
 from journalsim.engine.entries import Strategy
 from journalsim.engine.hosting import Host, host
-from journalsim.engine.strategies import portfolio
+from journalsim.engine.schedules import portfolio
 from journalsim.hosts.loading import LoadedAdapter
 from journalsim.oracle.invariants.verdict import Status, Violation
 from journalsim.scenario.dump import dump_scenario

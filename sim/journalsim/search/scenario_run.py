@@ -17,7 +17,7 @@ from attrs import define, field
 from journalsim.case import NEVER, AtTime, Case, with_axes
 from journalsim.contract.capabilities import Capabilities
 from journalsim.engine.hosting import Host, host
-from journalsim.engine.strategies import CountChoices, portfolio
+from journalsim.engine.schedules import CountChoices, portfolio
 from journalsim.errors import BlockedInRealTimeError, UsageError
 from journalsim.history import trace_hash
 from journalsim.hosts.loading import LoadedAdapter

@@ -22,9 +22,9 @@ from journalsim.contract.events.harness_events import StepTaken
 from journalsim.contract.events.stream_events import StreamSent
 from journalsim.errors import UsageError
 from journalsim.history import Event
+from journalsim.scenario.values.axes import Axis
 from journalsim.scenario.values.links import LinkFault
 from journalsim.scenario.values.scenario import Scenario
-from journalsim.scenario.values.sweep import Axis
 
 _NOUNS: dict[type[Placement], str] = {AtByte: "bytes", AtFrame: "frames", AtCursor: "cursors"}
 

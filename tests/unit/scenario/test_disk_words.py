@@ -12,10 +12,10 @@ from journalsim.scenario.disk_needs import asks_for_disk
 from journalsim.scenario.dump import dump_scenario
 from journalsim.scenario.loader import load_scenario
 from journalsim.scenario.resolve import resolve
+from journalsim.scenario.values.axes import Axis
 from journalsim.scenario.values.cast import StoreSpec
 from journalsim.scenario.values.disk_fault import DiskFault
 from journalsim.scenario.values.scenario import Scenario
-from journalsim.scenario.values.sweep import Axis
 from journalsim.scenario.words.disk_words import disk_faults, fault_of
 
 Load = Callable[..., Scenario]

@@ -14,11 +14,11 @@ from journalsim.scenario.loader import load_scenario
 from journalsim.scenario.shapes.plain_data import Quoted
 from journalsim.scenario.shapes.printer import WIDTH, Printer, flow, height, scalar
 from journalsim.scenario.shapes.problems import ScenarioError
+from journalsim.scenario.values.axes import Axis, Sweep
 from journalsim.scenario.values.cast import ClientSpec, ModelSpec, ToolSpec
 from journalsim.scenario.values.moves import Step, Timing
 from journalsim.scenario.values.scenario import Scenario
 from journalsim.scenario.values.speech import CallTool, Finish, ToolReply, Turn
-from journalsim.scenario.values.sweep import Axis, Sweep
 
 
 def load(text: str) -> Scenario:

@@ -11,6 +11,7 @@ from journalsim.case import NEVER, AtByte, AtCursor, AtFrame, AtStep, AtTime
 from journalsim.scenario.dump import dump_scenario
 from journalsim.scenario.loader import load_scenario
 from journalsim.scenario.shapes.problems import Problem
+from journalsim.scenario.values.axes import Axis, Sweep
 from journalsim.scenario.values.expect import (
     Arguments,
     EqualViews,
@@ -30,7 +31,6 @@ from journalsim.scenario.values.expect import (
 from journalsim.scenario.values.links import Cursor, LinkFault, LinkShape, Spot
 from journalsim.scenario.values.moves import VERBS, Step, Timing, Travel
 from journalsim.scenario.values.scenario import Scenario
-from journalsim.scenario.values.sweep import Axis, Sweep
 from journalsim.scenario.words.step_arguments import STEPS
 
 Load = Callable[[str], Scenario]

@@ -27,10 +27,10 @@ from journalsim.errors import UsageError
 from journalsim.scenario.disk_needs import asks_for_disk
 from journalsim.scenario.dump import checked
 from journalsim.scenario.resolve import resolve, with_live_anchors
+from journalsim.scenario.values.axes import Sweep
 from journalsim.scenario.values.links import Cursor, LinkFault, Spot
 from journalsim.scenario.values.moves import Step, Timing
 from journalsim.scenario.values.scenario import Scenario
-from journalsim.scenario.values.sweep import Sweep
 
 Load = Callable[[str], Scenario]
 STOPPED = """

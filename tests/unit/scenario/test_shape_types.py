@@ -25,7 +25,7 @@ from journalsim.scenario.shapes.nodes import Node
 from journalsim.scenario.shapes.one_key import Branch, OneKey
 from journalsim.scenario.shapes.plain_data import Quoted
 from journalsim.scenario.shapes.reading import BAD, Bad, Reading
-from journalsim.scenario.shapes.records import Record
+from journalsim.scenario.shapes.record_shapes import Record
 from journalsim.scenario.shapes.scalars import Choice, Flag, Name, Number, Text
 from journalsim.scenario.shapes.strict_yaml import read_nodes
 from journalsim.scenario.shapes.tables import Table

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from journalsim.actors.clients.asking import Requests
 from journalsim.actors.clients.histories import Histories
-from journalsim.actors.clients.requests import Requests
 from journalsim.actors.clients.tab import BROKEN, Tab
 from journalsim.actors.programs.profiles import program_for
 from journalsim.actors.programs.program import Ask, Deliver, Effects, GiveUp, HangUp, Sleep

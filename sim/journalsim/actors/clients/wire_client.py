@@ -15,10 +15,10 @@ states and what follows from them (:mod:`.tab`); programs (:mod:`.watching`) and
 from __future__ import annotations
 
 from journalsim.actors.clients.arrivals import Arrivals
+from journalsim.actors.clients.asking import Requests
 from journalsim.actors.clients.backend import StreamBackend
 from journalsim.actors.clients.client import Client, Sent
 from journalsim.actors.clients.histories import Histories
-from journalsim.actors.clients.requests import Requests
 from journalsim.actors.clients.tab import Tab
 from journalsim.actors.clients.watching import Watching
 from journalsim.actors.page.sent_cursor import sent_for

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from journalsim.actors.disk.content import Change, Content, Image
-from journalsim.actors.disk.names import Folder
+from journalsim.actors.disk.folder_names import Folder
 from journalsim.contract.disk_faults import Loss
 
 

@@ -11,7 +11,7 @@ from os import strerror  # noqa: TID251  (the words of an error number, no file)
 from typing import Literal
 
 from journalsim.actors.disk.content import Content
-from journalsim.actors.disk.names import NameChange
+from journalsim.actors.disk.folder_names import NameChange
 from journalsim.actors.disk.simulated import Disk, Life, Operation
 
 BUFFER_BYTES = 8192  # the largest buffer of a file, as in the standard library

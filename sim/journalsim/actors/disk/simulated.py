@@ -68,8 +68,8 @@ import errno
 from collections.abc import Callable, Iterable, Iterator, Mapping
 
 from journalsim.actors.disk.content import Content, Image
+from journalsim.actors.disk.folder_names import Folder, NameChange
 from journalsim.actors.disk.loss import after_loss
-from journalsim.actors.disk.names import Folder, NameChange
 from journalsim.actors.disk.worlds import STATES_MAX, crash_states, drawn_world
 from journalsim.contract.disk_faults import CHANGING, DiskOptions, Fault, Loss
 from journalsim.engine.entries import Killed

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice, pairwise, product
 
 from journalsim.actors.disk.content import Content, Image, Versions
-from journalsim.actors.disk.names import Folder, Names
+from journalsim.actors.disk.folder_names import Folder, Names
 from journalsim.errors import UsageError
 
 STATES_MAX = 100_000  # some seconds of work; make a journal with more smaller instead of waiting for it

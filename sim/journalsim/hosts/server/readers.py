@@ -8,9 +8,9 @@ from journalsim.actors.wire.exchange import Exchange
 from journalsim.contract.events.client_events import Outcome
 from journalsim.contract.events.server_events import ReaderDisconnected
 from journalsim.engine.world import World
+from journalsim.hosts.server.answering import Requests
 from journalsim.hosts.server.known_runs import KnownRuns
 from journalsim.hosts.server.lives import Lives
-from journalsim.hosts.server.requests import Requests
 from journalsim.hosts.server.verbs import Verbs
 from journalsim.hosts.stream_answers import Streams
 

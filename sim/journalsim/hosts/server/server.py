@@ -19,13 +19,13 @@ from journalsim.contract.items import Item
 from journalsim.engine.world import World
 from journalsim.hosts.machine import Machine
 from journalsim.hosts.process import Process
+from journalsim.hosts.server.answering import Requests
 from journalsim.hosts.server.known_runs import KnownRuns
 from journalsim.hosts.server.lives import Lives
 from journalsim.hosts.server.looking import Looking
 from journalsim.hosts.server.maintenance import Maintenance
 from journalsim.hosts.server.readers import Readers
 from journalsim.hosts.server.relay import Relay
-from journalsim.hosts.server.requests import Requests
 from journalsim.hosts.server.setup import Setup
 from journalsim.hosts.server.verbs import Verbs
 from journalsim.scenario.values.moves import Step

@@ -14,13 +14,13 @@ from typing import TypeAlias
 from attrs import field, frozen
 
 from journalsim.case import Delay
+from journalsim.scenario.values.axes import Sweep
 from journalsim.scenario.values.cast import ClientSpec, Limits, ModelSpec, StoreSpec, ToolSpec
 from journalsim.scenario.values.disk_fault import DiskFault
 from journalsim.scenario.values.expect import Expect
 from journalsim.scenario.values.links import LinkFault, LinkShape
 from journalsim.scenario.values.moves import Step
 from journalsim.scenario.values.speech import CallTool
-from journalsim.scenario.values.sweep import Sweep
 
 LANGUAGE_VERSION = 1
 

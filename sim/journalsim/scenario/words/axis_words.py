@@ -14,10 +14,10 @@ from journalsim.scenario.shapes.nodes import List, Node, Scalar
 from journalsim.scenario.shapes.nodes import Mapping as MappingNode
 from journalsim.scenario.shapes.plain_data import Data, Schema
 from journalsim.scenario.shapes.reading import BAD, Bad, NameKind, Reading
-from journalsim.scenario.shapes.records import Record
+from journalsim.scenario.shapes.record_shapes import Record
 from journalsim.scenario.shapes.scalars import Choice, Name, Number
 from journalsim.scenario.shapes.shape import Shape
-from journalsim.scenario.values.sweep import CASES_MAX, Axis, Sweep
+from journalsim.scenario.values.axes import CASES_MAX, Axis, Sweep
 from journalsim.scenario.words.cursor_words import CursorPlace, is_cursor
 from journalsim.scenario.words.disk_words import AxisValue, losses_of
 from journalsim.scenario.words.link_words import BYTES_MAX

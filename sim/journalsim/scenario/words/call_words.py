@@ -13,7 +13,7 @@ from journalsim.scenario.shapes.lists import ListOf
 from journalsim.scenario.shapes.nodes import List, Node, Scalar
 from journalsim.scenario.shapes.plain_data import Data, Schema
 from journalsim.scenario.shapes.reading import BAD, Bad, NameKind, Reading
-from journalsim.scenario.shapes.records import Record
+from journalsim.scenario.shapes.record_shapes import Record
 from journalsim.scenario.shapes.scalars import Name
 from journalsim.scenario.shapes.shape import Shape
 from journalsim.scenario.values.speech import DEFAULT_CHUNK_GAP_NS, CallTool

@@ -15,7 +15,7 @@ from journalsim.scenario.shapes.nodes import Node, Scalar, describe
 from journalsim.scenario.shapes.one_key import AnyBranch, Branch
 from journalsim.scenario.shapes.plain_data import Data, Schema
 from journalsim.scenario.shapes.reading import BAD, Bad, Reading
-from journalsim.scenario.shapes.records import R, Record
+from journalsim.scenario.shapes.record_shapes import R, Record
 from journalsim.scenario.shapes.scalars import Choice, Flag, Name
 from journalsim.scenario.shapes.shape import Shape
 from journalsim.scenario.values.cast import ClientSpec, ModelSpec, StoreSpec, ToolSpec

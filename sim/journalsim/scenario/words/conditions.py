@@ -18,7 +18,7 @@ from journalsim.scenario.shapes.one_key import AnyBranch, Branch, only_entry
 from journalsim.scenario.shapes.plain_data import Data, Schema
 from journalsim.scenario.shapes.problems import quoted
 from journalsim.scenario.shapes.reading import BAD, Bad, Reading
-from journalsim.scenario.shapes.records import R, Record
+from journalsim.scenario.shapes.record_shapes import R, Record
 from journalsim.scenario.shapes.scalars import Choice, Number, Text, dollar_name
 from journalsim.scenario.shapes.shape import Shape
 from journalsim.scenario.values.expect import (

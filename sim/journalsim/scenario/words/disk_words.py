@@ -15,7 +15,7 @@ from journalsim.scenario.shapes.nodes import Node, Scalar, describe
 from journalsim.scenario.shapes.plain_data import Data, Schema
 from journalsim.scenario.shapes.problems import quoted
 from journalsim.scenario.shapes.reading import BAD, Bad, Reading
-from journalsim.scenario.shapes.records import Record
+from journalsim.scenario.shapes.record_shapes import Record
 from journalsim.scenario.shapes.scalars import DOLLAR_PATTERN, Choice, Name, Number, dollar_name
 from journalsim.scenario.shapes.shape import Shape, WordShape
 from journalsim.scenario.values.disk_fault import MEMORY, DiskFault

@@ -9,7 +9,7 @@ from journalsim.scenario.shapes.keys import Key
 from journalsim.scenario.shapes.lists import ListOf
 from journalsim.scenario.shapes.nodes import Node
 from journalsim.scenario.shapes.reading import Bad, Reading
-from journalsim.scenario.shapes.records import Record
+from journalsim.scenario.shapes.record_shapes import Record
 from journalsim.scenario.shapes.scalars import Text
 from journalsim.scenario.values.expect import Exemption, Expect
 from journalsim.scenario.words.conditions import CONDITIONS

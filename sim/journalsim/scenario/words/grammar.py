@@ -14,17 +14,17 @@ from journalsim.scenario.shapes.maps import Beside
 from journalsim.scenario.shapes.nodes import Node, Scalar, describe
 from journalsim.scenario.shapes.plain_data import Data, Schema
 from journalsim.scenario.shapes.reading import BAD, Bad, Reading
-from journalsim.scenario.shapes.records import Record
+from journalsim.scenario.shapes.record_shapes import Record
 from journalsim.scenario.shapes.scalars import Choice, Number, Text
 from journalsim.scenario.shapes.shape import Shape, WordShape
 from journalsim.scenario.shapes.tables import Table
+from journalsim.scenario.values.axes import Sweep
 from journalsim.scenario.values.cast import Limits
 from journalsim.scenario.values.disk_fault import DiskFault
 from journalsim.scenario.values.expect import Expect
 from journalsim.scenario.values.links import LinkFault, LinkShape
 from journalsim.scenario.values.moves import Step
 from journalsim.scenario.values.scenario import LANGUAGE_VERSION, Scenario
-from journalsim.scenario.values.sweep import Sweep
 from journalsim.scenario.words.axis_words import SWEEP
 from journalsim.scenario.words.cast_words import ACTORS, ActorSpec
 from journalsim.scenario.words.casting import Cast, Script, cast_of, declared

@@ -14,7 +14,7 @@ from journalsim.scenario.shapes.nodes import Mapping as MappingNode
 from journalsim.scenario.shapes.plain_data import Data, Schema
 from journalsim.scenario.shapes.problems import quoted
 from journalsim.scenario.shapes.reading import BAD, Bad, Reading
-from journalsim.scenario.shapes.records import Record
+from journalsim.scenario.shapes.record_shapes import Record
 from journalsim.scenario.shapes.scalars import DOLLAR_PATTERN, Number, dollar_name
 from journalsim.scenario.shapes.shape import Shape, WordShape
 from journalsim.scenario.words.names import AFTER, CALL_ID, DURATION

@@ -16,7 +16,7 @@ from journalsim.scenario.shapes.nodes import List, Node
 from journalsim.scenario.shapes.nodes import Mapping as MappingNode
 from journalsim.scenario.shapes.one_key import Branch, OneKey
 from journalsim.scenario.shapes.reading import Bad, NameKind, Reading
-from journalsim.scenario.shapes.records import Record
+from journalsim.scenario.shapes.record_shapes import Record
 from journalsim.scenario.shapes.scalars import Choice, Name
 from journalsim.scenario.values.speech import CallFilter, StreamPart, ToolReply, Turn
 from journalsim.scenario.words.casting import Script

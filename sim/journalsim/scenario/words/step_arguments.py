@@ -18,7 +18,7 @@ from journalsim.scenario.shapes.maps import MapOf
 from journalsim.scenario.shapes.nodes import Scalar
 from journalsim.scenario.shapes.plain_data import Data, Schema
 from journalsim.scenario.shapes.reading import Bad, NameKind, Reading
-from journalsim.scenario.shapes.records import Record, attribute_docs
+from journalsim.scenario.shapes.record_shapes import Record, attribute_docs
 from journalsim.scenario.shapes.scalars import Choice, Flag, Name, Number
 from journalsim.scenario.shapes.shape import ScalarShape, Shape
 from journalsim.scenario.values.disk_fault import MEMORY

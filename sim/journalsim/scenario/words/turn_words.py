@@ -13,7 +13,7 @@ from journalsim.scenario.shapes.nodes import List
 from journalsim.scenario.shapes.nodes import Mapping as MappingNode
 from journalsim.scenario.shapes.one_key import AnyBranch, Branch, OneKey
 from journalsim.scenario.shapes.reading import Bad, NameKind, Reading
-from journalsim.scenario.shapes.records import Record
+from journalsim.scenario.shapes.record_shapes import Record
 from journalsim.scenario.shapes.scalars import Choice, Name, Number
 from journalsim.scenario.values.speech import (
     Break,

@@ -23,10 +23,10 @@ from attrs import evolve
 
 from journalsim.case import NEVER
 from journalsim.contract.capabilities import POLICIES, Capabilities
+from journalsim.scenario.values.axes import CASES_MAX, Axis, Sweep
 from journalsim.scenario.values.cast import ClientSpec, Limits, ModelSpec
 from journalsim.scenario.values.scenario import Scenario
 from journalsim.scenario.values.speech import MS
-from journalsim.scenario.values.sweep import CASES_MAX, Axis, Sweep
 from journalsim.search.generate.plan import Hold, Plan
 from journalsim.search.generate.slots import VALUES, Slots
 from journalsim.search.generate.tape_steps import EXCHANGE_SLOTS, StepWriter
