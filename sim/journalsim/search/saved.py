@@ -82,13 +82,10 @@ class CaseFile:
                 raise ValueError(f"expected the id of an invariant in causes, found {_short(invariant)}")
 
 
-def _strictly(kind: type, what: str) -> Any:
-    def structure(value: Any, _: type) -> Any:
-        if type(value) is not kind:
-            raise ValueError(f"expected {what}, found {_short(value)}")
-        return value
-
-    return structure
+def _whole_number(value: Any, _: type) -> int:
+    if type(value) is not int:
+        raise ValueError(f"expected a whole number, found {_short(value)}")
+    return value
 
 
 def _text(value: Any, _: type) -> str:
@@ -125,7 +122,7 @@ def _short(value: Any) -> str:
 
 _CODEC = Converter(forbid_extra_keys=True)
 _CODEC.register_structure_hook(str, _text)
-_CODEC.register_structure_hook(int, _strictly(int, "a whole number"))
+_CODEC.register_structure_hook(int, _whole_number)
 _CODEC.register_structure_hook(Case, _case)
 _CODEC.register_structure_hook_func(lambda kind: kind == tuple[CauseInFile, ...], _causes)
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import inspect
-import re
 from collections.abc import Mapping
 from types import ModuleType
 
 from attrs import NOTHING, frozen
 
+from journalsim.contract.docstrings import attribute_docs, first_sentence
 from journalsim.contract.events import (
     client_events,
     harness_events,
@@ -60,20 +60,19 @@ class FieldDoc:
 
 def summary(cls: type[EventRecord]) -> str:
     """Returns the one-sentence description of a kind of event."""
-    return (inspect.getdoc(cls) or "").split("\n")[0]
+    return first_sentence(cls)
 
 
 def field_docs(cls: type[EventRecord]) -> tuple[FieldDoc, ...]:
     """Returns the documentation of a kind's fields, in order."""
-    section = (inspect.getdoc(cls) or "").partition("Attributes:\n")[2]
-    docs = dict(re.findall(r"^    (\w+): (.*(?:\n {6,}.*)*)", section, re.MULTILINE))
+    docs = attribute_docs(cls)
     return tuple(
         FieldDoc(
             name="subject" if field.name == cls.subject_field else field.name,
             attribute=field.name,
             type=str(field.type),
             optional=field.default is not NOTHING,
-            doc=" ".join(docs[field.name].split()),
+            doc=docs[field.name],
         )
         for field in record_fields(cls)
     )

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import inspect
-import re
 from collections.abc import Callable, Mapping
 from typing import TypeVar
 
 from attrs import NOTHING, AttrsInstance, field, fields, frozen
 
+from journalsim.contract.docstrings import attribute_docs, first_sentence
 from journalsim.scenario.shapes.keyed import Keyed
 from journalsim.scenario.shapes.keys import Key
 from journalsim.scenario.shapes.plain_data import Schema
@@ -61,12 +60,5 @@ class Record(Keyed[R, object]):
 
     def schema(self) -> Schema:
         schema = super().schema()
-        summary = self.doc or (inspect.getdoc(self.described or self.cls) or "").split("\n")[0]
+        summary = self.doc or first_sentence(self.described or self.cls)
         return {**schema, "description": summary} if summary else schema
-
-
-def attribute_docs(cls: type) -> dict[str, str]:
-    """Returns the sentences of the ``Attributes`` section of a class's docstring, by attribute."""
-    section = (inspect.getdoc(cls) or "").partition("Attributes:\n")[2]
-    found = re.findall(r"^    (\w+): (.*(?:\n {6,}.*)*)", section, re.MULTILINE)
-    return {name: " ".join(text.split()) for name, text in found}

@@ -6,12 +6,13 @@ from collections.abc import Mapping
 
 from attrs import fields, frozen
 
+from journalsim.contract.docstrings import attribute_docs
 from journalsim.scenario.shapes.derived import WordOr
 from journalsim.scenario.shapes.keys import AnyKey, Key
 from journalsim.scenario.shapes.nodes import Node, Scalar
 from journalsim.scenario.shapes.plain_data import Data, Schema
 from journalsim.scenario.shapes.reading import BAD, Bad, Reading
-from journalsim.scenario.shapes.record_shapes import Record, attribute_docs
+from journalsim.scenario.shapes.record_shapes import Record
 from journalsim.scenario.shapes.scalars import DOLLAR_PATTERN, Flag, Number, dollar_name
 from journalsim.scenario.shapes.shape import Shape
 from journalsim.scenario.values.links import LINK_FAULTS, LinkFault, LinkFaultKind, LinkShape, Spot

@@ -9,6 +9,7 @@ from attrs import field, fields, frozen
 
 from journalsim.case import Moment, Never
 from journalsim.contract.capabilities import StopMode
+from journalsim.contract.docstrings import attribute_docs
 from journalsim.contract.events.event_record import Json
 from journalsim.scenario.shapes.durations import Duration
 from journalsim.scenario.shapes.forms import Forms, Short
@@ -18,7 +19,7 @@ from journalsim.scenario.shapes.maps import MapOf
 from journalsim.scenario.shapes.nodes import Scalar
 from journalsim.scenario.shapes.plain_data import Data, Schema
 from journalsim.scenario.shapes.reading import Bad, NameKind, Reading
-from journalsim.scenario.shapes.record_shapes import Record, attribute_docs
+from journalsim.scenario.shapes.record_shapes import Record
 from journalsim.scenario.shapes.scalars import Choice, Flag, Name, Number
 from journalsim.scenario.shapes.shape import ScalarShape, Shape
 from journalsim.scenario.values.disk_fault import MEMORY
